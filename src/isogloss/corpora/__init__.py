@@ -1,0 +1,1 @@
+"""Text with its annotation: one module per file format, and the laboratory's artificial languages."""

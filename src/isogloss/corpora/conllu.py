@@ -1,0 +1,262 @@
+"""CoNLL-U treebanks: read, checked against UD v2's structural rules, written back byte for byte.
+
+A sentence keeps its comments and every line (words, multiword tokens, empty nodes) as the ten strings
+of the file, so nothing is lost; what tasks need is derived. Written by hand because `conllu` parses every
+field into dictionaries and is several times slower (see `benchmarks/`).
+
+Reference: https://universaldependencies.org/format.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from isogloss.core.errors import InputError, shown
+from isogloss.core.files import Repairs, read_lines
+from isogloss.corpora.corpus import Format
+
+NUMBERS = [str(i) for i in range(1, 513)]
+MULTIWORD = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
+
+
+class Row(NamedTuple):
+    """One line of a sentence, as written."""
+
+    id: str
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: str
+    deprel: str
+    deps: str
+    misc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """One sentence: comment lines, and every row in file order."""
+
+    comments: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def nodes(self) -> list[Row]:
+        """The syntactic words: rows that are neither multiword tokens nor empty nodes."""
+        return [row for row in self.rows if row.id.isdecimal()]
+
+    @property
+    def words(self) -> list[str]:
+        return [row.form for row in self.nodes]
+
+    @property
+    def upos(self) -> list[str]:
+        return [row.upos for row in self.nodes]
+
+    @property
+    def heads(self) -> list[int]:
+        """Head of each word, 1-based, 0 for the root."""
+        return [int(row.head) for row in self.nodes]
+
+    @property
+    def deprels(self) -> list[str]:
+        return [row.deprel for row in self.nodes]
+
+    @property
+    def sent_id(self) -> str | None:
+        return self.comment("sent_id")
+
+    @property
+    def text(self) -> str:
+        """The `# text` comment, or the surface tokens spaced by `SpaceAfter`."""
+        stated = self.comment("text")
+        return stated if stated is not None else surface_text(self.rows)
+
+    def comment(self, key: str) -> str | None:
+        """The value of `# key = value`."""
+        for line in self.comments:
+            name, mark, value = line[1:].partition("=")
+            if mark and name.strip() == key:
+                return value.strip()
+        return None
+
+    def with_nodes(self, **columns: Sequence[str]) -> Tree:
+        """A copy whose words have new values: `tree.with_nodes(upos=["DET", "NOUN"])`."""
+        values = iter([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+        rows = tuple(row._replace(**next(values)) if row.id.isdecimal() else row for row in self.rows)
+        return replace(self, rows=rows)
+
+
+def surface_text(rows: Iterable[Row]) -> str:
+    """The sentence as one reads it: multiword tokens instead of their words, spaces where MISC allows."""
+    pieces, covered = [], 0
+    for row in rows:
+        if match := MULTIWORD.fullmatch(row.id):
+            covered = int(match[2])
+        elif not row.id.isdecimal() or int(row.id) <= covered:
+            continue
+        pieces += [row.form, "" if "SpaceAfter=No" in row.misc.split("|") else " "]
+    return "".join(pieces).strip()
+
+
+def stream(path: Path, repairs: Repairs) -> Iterator[Tree]:
+    """Sentences of a file, one at a time. With repair allowed, a faulty sentence is left out and noted."""
+    comments: list[str] = []
+    rows: list[Row] = []
+    start, fault = 1, None
+    number = 0
+    for number, line in enumerate(read_lines(path, repairs), 1):
+        if line == "":
+            if fault or (fault := _fault(path, start, comments, rows)):
+                repairs.note(fault)
+            else:
+                yield Tree(tuple(comments), tuple(rows))
+            comments, rows, start, fault = [], [], number + 1, None
+        elif line[0] == "#" and not rows:
+            comments.append(line)
+        else:
+            fields = line.split("\t")
+            if len(fields) == 10:
+                rows.append(Row._make(fields))
+            else:
+                fault = fault or _wrong_columns(path, number, line, len(fields))
+    if comments or rows or fault:
+        fault = fault or _fault(path, start, comments, rows)
+        repairs.note(fault or _truncated(path, number))
+        if not fault:
+            yield Tree(tuple(comments), tuple(rows))
+
+
+def unparse(trees: Iterable[Tree]) -> Iterator[str]:
+    for tree in trees:
+        yield "\n".join([*tree.comments, *map("\t".join, tree.rows), "", ""])
+
+
+def recognise(suffix: str, head: Sequence[str]) -> bool:
+    rows = [line for line in head if line and not line.startswith("#")]
+    return suffix == ".conllu" or bool(rows) and all(line.count("\t") == 9 for line in rows)
+
+
+def count(trees: Sequence[Tree]) -> dict[str, int]:
+    ids = [row.id for tree in trees for row in tree.rows]
+    multiword, empty = sum("-" in i for i in ids), sum("." in i for i in ids)
+    counts = {"sentences": len(trees), "words": len(ids) - multiword - empty}
+    return counts | {k: v for k, v in (("multiword tokens", multiword), ("empty nodes", empty)) if v}
+
+
+def _fault(path: Path, start: int, comments: list[str], rows: list[Row]) -> InputError | None:
+    """The first violation of UD v2's structure in a sentence whose first line is `start`, if any."""
+    first = start + len(comments)
+    if not rows:
+        return InputError(path, "a sentence before the empty line", "none", line=first)
+    ids = [row.id for row in rows if row.id.isdecimal()]
+    if ids != _numbers(len(ids)):
+        places = [i for i, row in enumerate(rows) if row.id.isdecimal()]
+        wrong = next(i for i, (got, want) in enumerate(zip(ids, _numbers(len(ids)), strict=True)) if got != want)
+        return InputError(path, f"the word id {wrong + 1}", shown(ids[wrong]), line=first + places[wrong])
+    for i, row in enumerate(rows):
+        if "" in row:
+            name = Row._fields[row.index("")]
+            return InputError(path, f"a value or '_' in the column {name.upper()}", "nothing", line=first + i)
+    if len(ids) < len(rows):
+        fault = _range_fault(path, first, rows)
+        if fault:
+            return fault
+    return _tree_fault(path, first, rows)
+
+
+def _range_fault(path: Path, first: int, rows: list[Row]) -> InputError | None:
+    """Multiword tokens stand right before their words and do not overlap; empty nodes follow their word."""
+    words = sum(row.id.isdecimal() for row in rows)
+    last, covered, empty = 0, 0, 0
+    for i, row in enumerate(rows):
+        if row.id.isdecimal():
+            last, empty = int(row.id), 0
+        elif match := MULTIWORD.fullmatch(row.id):
+            low, high = int(match[1]), int(match[2])
+            if not (low == last + 1 and covered < low < high <= words):
+                return InputError(path, f"a token range that starts at {last + 1}", row.id, line=first + i)
+            covered = high
+        elif match := EMPTY_NODE.fullmatch(row.id):
+            if (int(match[1]), int(match[2])) != (last, empty + 1):
+                return InputError(path, f"the empty node {last}.{empty + 1}", row.id, line=first + i)
+            empty += 1
+        else:
+            return InputError(path, "an id such as 3, 3-4 or 3.1", shown(row.id), line=first + i)
+    return None
+
+
+def _tree_fault(path: Path, first: int, rows: list[Row]) -> InputError | None:
+    """Heads in range, one root, no cycle; a sentence without any heads (`_`) is unannotated and passes."""
+    nodes = [(i, row) for i, row in enumerate(rows) if row.id.isdecimal()]
+    heads = [row.head for _, row in nodes]
+    if not nodes:
+        return InputError(path, "at least one word in the sentence", "none", line=first)
+    if set(heads) == {"_"}:
+        return None
+    known = {"0", *_numbers(len(nodes))}
+    for i, row in nodes:
+        if row.head not in known:
+            return InputError(path, f"a head between 0 and {len(nodes)}", shown(row.head), line=first + i)
+    if heads.count("0") != 1:
+        return InputError(path, "one root in the sentence", f"{heads.count('0')}", line=first)
+    wrong = first_on_cycle([int(head) for head in heads])
+    if wrong is None:
+        return None
+    return InputError(path, "a tree", f"a cycle through word {wrong}", line=first + nodes[wrong - 1][0])
+
+
+def first_on_cycle(heads: Sequence[int]) -> int | None:
+    """The lowest word (1-based) from which the root is not reached, or None for a tree.
+
+    >>> first_on_cycle([2, 0, 2]), first_on_cycle([0, 3, 2])
+    (None, 2)
+    """
+    reaches = [False] * (len(heads) + 1)
+    reaches[0] = True
+    for word in range(1, len(heads) + 1):
+        path, node = [], word
+        while not reaches[node] and len(path) <= len(heads):
+            path.append(node)
+            node = heads[node - 1]
+        if not reaches[node]:
+            return word
+        for node in path:
+            reaches[node] = True
+    return None
+
+
+def _numbers(n: int) -> list[str]:
+    return NUMBERS[:n] if n <= len(NUMBERS) else [str(i) for i in range(1, n + 1)]
+
+
+def _wrong_columns(path: Path, line: int, text: str, got: int) -> InputError:
+    advice = "comments belong before the first word" if text.startswith("#") else ""
+    return InputError(path, "10 columns separated by tabs", f"{got} in {shown(text)}", line=line, advice=advice)
+
+
+def _truncated(path: Path, line: int) -> InputError:
+    return InputError(
+        path,
+        "an empty line after the last sentence",
+        "the end of the file",
+        line=line,
+        advice="the file may be cut short; repair=True (--repair) accepts it",
+    )
+
+
+FORMAT: Format[Tree] = Format(
+    name="conllu",
+    kind="treebank",
+    summary="CoNLL-U treebank: ten columns, one empty line after each sentence",
+    stream=stream,
+    unparse=unparse,
+    recognise=recognise,
+    count=count,
+)

@@ -1,0 +1,90 @@
+"""What every reader gives: a typed sequence that knows its language, its origin and how to write itself back.
+
+A format is data: how to stream items from a file, how to turn items into text again, how to recognise
+a file and what to count in it. A reader module defines its item type, the two functions and one `Format`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Generic, TypeVar, overload
+
+from isogloss.core.errors import InputError
+from isogloss.core.files import Repairs, atomic_write
+from isogloss.languages.codes import canonical, language_of_path
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Format(Generic[T]):
+    """How one kind of file is read, written, recognised and counted."""
+
+    name: str
+    kind: str  # what the items are for: treebank, ner, nli, qa, parallel, alignment, lexicon, text
+    summary: str  # one line, for `isogloss ls`
+    stream: Callable[[Path, Repairs], Iterator[T]]
+    unparse: Callable[[Iterable[T]], Iterator[str]]  # pieces of text, the inverse of `stream`
+    recognise: Callable[[str, Sequence[str]], bool]  # from the bare suffix and the first lines
+    count: Callable[[Sequence[T]], Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Corpus(Sequence[T], Generic[T]):
+    """Items with their language and origin; slices are corpora too, and nothing changes in place."""
+
+    items: tuple[T, ...]
+    lang: str
+    format: Format[T]
+    origin: str = ""
+    repairs: tuple[InputError, ...] = ()  # what `repair=True` mended or left out
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Corpus[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Corpus[T]:
+        if isinstance(index, slice):
+            return replace(self, items=self.items[index])
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{n} {what}" for what, n in self.counts.items())
+        return f"<{self.format.kind} {self.lang}: {counts}; {self.origin or 'made in memory'}>"
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return self.format.count(self.items)
+
+    def with_items(self, items: Iterable[T]) -> Corpus[T]:
+        """The same corpus with other items: how a text change returns its result."""
+        return replace(self, items=tuple(items))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write in the corpus's own format, atomically, compressed by suffix."""
+        with atomic_write(path) as file:
+            file.writelines(self.format.unparse(self.items))
+
+
+def read_corpus(
+    path: str | os.PathLike[str], format: Format[T], *, lang: str | None = None, repair: bool = False
+) -> Corpus[T]:
+    """Read a whole file; `lang` is taken from its name where not given.
+
+    An empty file is an error: no format of ours means anything by it.
+    """
+    path, repairs = Path(path), Repairs(repair)
+    items = tuple(format.stream(path, repairs))
+    if not items:
+        raise InputError(path, f"at least one item of the format '{format.name}'", "an empty file")
+    code = canonical(lang) if lang else language_of_path(path)
+    return Corpus(items, code, format, os.fspath(path), tuple(repairs.made))

@@ -1,0 +1,82 @@
+"""The import map of the rooms, held by reading the source: a wrong import fails at once."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "isogloss"
+
+# room → the rooms it may import from (itself always)
+MAY_IMPORT = {
+    "core": set(),
+    "languages": {"core"},
+    "corpora": {"core", "languages"},
+    "metrics": {"core"},
+    "indexes": {"core"},
+    "results": {"core"},
+    "text": {"core", "languages", "corpora", "metrics", "indexes", "results"},
+    "models": {"core", "languages", "corpora", "metrics", "indexes", "results", "text"},
+    "tasks": {"core", "languages", "corpora", "metrics", "indexes", "results", "text", "models"},
+    "training": {"core", "languages", "corpora", "metrics", "indexes", "results", "text", "models", "tasks"},
+    "report": {"core", "languages", "results"},
+}
+MAY_IMPORT["studies"] = MAY_IMPORT["training"] | {"training", "report"}
+MAY_IMPORT["cli"] = MAY_IMPORT["studies"] | {"studies"}
+
+CORE_THIRD_PARTY = {"numpy", "torch"}
+
+
+def imported_modules(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: relative import; write the whole path"
+            names.add(node.module or "")
+    return names
+
+
+def files() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("file", files(), ids=lambda f: str(f.relative_to(SOURCE)))
+def test_imports_go_one_way(file: Path) -> None:
+    room = file.relative_to(SOURCE).parts[0]
+    if room == "__init__.py":
+        room = "cli"  # the public face may name anything
+    if room == "__main__.py":
+        room = "cli"
+    assert room in MAY_IMPORT, f"{room} is no room of the map"
+    for module in imported_modules(file):
+        if module.startswith("isogloss."):
+            other = module.split(".")[1]
+            assert other == room or other in MAY_IMPORT[room], f"{room} must not import {other}"
+
+
+@pytest.mark.parametrize("file", sorted((SOURCE / "core").glob("*.py")), ids=lambda f: f.name)
+def test_core_stands_on_the_standard_library(file: Path) -> None:
+    import sys
+
+    for module in imported_modules(file):
+        top = module.split(".")[0]
+        assert top in sys.stdlib_module_names | CORE_THIRD_PARTY | {"isogloss"}, f"core imports {top}"
+
+
+@pytest.mark.parametrize("file", [f for f in files() if "cli" not in f.parts], ids=lambda f: f.name)
+def test_only_the_command_line_prints(file: Path) -> None:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    assert not [c for c in calls if c.func.id == "print"], "only cli/ prints"  # type: ignore[attr-defined]
+
+
+def test_public_names_exist() -> None:
+    import isogloss
+
+    for name in isogloss.PUBLIC:
+        assert getattr(isogloss, name) is not None
