@@ -104,8 +104,10 @@ def read_text(path: str | os.PathLike[str], repairs: Repairs | None = None) -> s
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """Text that appears at `path` whole or not at all; compressed by suffix, same bytes every time."""
-    with atomic_write_binary(path) as file, io.TextIOWrapper(file, "utf-8", newline="\n") as text:
+    with atomic_write_binary(path) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="\n")
         yield text
+        text.detach()  # flushes, and leaves closing to the binary file's owner
 
 
 @contextlib.contextmanager

@@ -1,0 +1,80 @@
+"""The `isogloss` command: gathers the commands, and turns errors into one line and an exit code.
+
+Exit codes: 0 done · 1 unexpected error · 2 wrong usage or unknown name · 3 bad input · 4 missing optional
+package · 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from isogloss import __version__
+from isogloss.cli import lab, ls, validate
+from isogloss.cli.screen import complain
+from isogloss.core.errors import IsoglossError
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Measure, explain and repair zero-shot cross-lingual transfer in multilingual language models.",
+)
+app.command("ls")(ls.ls)
+app.command("validate")(validate.validate)
+app.command("lab")(lab.lab)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"isogloss {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
+) -> None:
+    """Global options; `--debug` is taken from anywhere on the line by `run`."""
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Entry point of the console script."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    code = _exit_code([word for word in given if word != "--debug"], debug)
+    if code == 130:
+        complain("interrupted")
+    sys.exit(code)
+
+
+def _exit_code(arguments: list[str], debug: bool) -> int:
+    try:
+        code = app(arguments or ["--help"], prog_name="isogloss", standalone_mode=False)
+        return int(code or 0)
+    except (typer.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:  # `isogloss ls | head`
+        return 0
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        message, code = _explain(error, debug)
+        complain(message)
+        return code
+
+
+def _explain(error: Exception, debug: bool) -> tuple[str, int]:
+    """One line and an exit code for any error; Typer's own (a wrong option, say) know theirs."""
+    if isinstance(error, IsoglossError):
+        return str(error), error.exit_code
+    if hasattr(error, "format_message") and hasattr(error, "exit_code"):
+        return f"{error.format_message()} (isogloss --help lists what there is)", error.exit_code
+    return f"unexpected {type(error).__name__}: {error}" + ("" if debug else " (--debug shows where)"), 1

@@ -1,0 +1,16 @@
+"""Shared by all tests: no network, few threads, repeatable hypothesis."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+hypothesis.settings.register_profile(
+    "default", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+hypothesis.settings.load_profile("default")
