@@ -12,6 +12,8 @@ __version__ = "0.1.0"
 
 # public name → the module that defines it
 PUBLIC = {
+    "Corpus": "isogloss.corpora.corpus",
+    "Laboratory": "isogloss.corpora.lab.laboratory",
     "read_treebank": "isogloss.corpora.readers",
 }
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,9 @@ class Row(NamedTuple):
     deprel: str
     deps: str
     misc: str
+
+
+make_row = partial(tuple.__new__, Row)  # `Row._make` without its second count of the fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,7 @@ def stream(path: Path, repairs: Repairs) -> Iterator[Tree]:
         else:
             fields = line.split("\t")
             if len(fields) == 10:
-                rows.append(Row._make(fields))
+                rows.append(make_row(fields))
             else:
                 fault = fault or _wrong_columns(path, number, line, len(fields))
     if comments or rows or fault:
@@ -153,22 +157,20 @@ def count(trees: Sequence[Tree]) -> dict[str, int]:
 def _fault(path: Path, start: int, comments: list[str], rows: list[Row]) -> InputError | None:
     """The first violation of UD v2's structure in a sentence whose first line is `start`, if any."""
     first = start + len(comments)
-    if not rows:
-        return InputError(path, "a sentence before the empty line", "none", line=first)
-    ids = [row.id for row in rows if row.id.isdecimal()]
+    places = [i for i, row in enumerate(rows) if row.id.isdecimal()]
+    if not places:
+        return InputError(path, "at least one word before the empty line", "none", line=first)
+    ids = [rows[i].id for i in places]
     if ids != _numbers(len(ids)):
-        places = [i for i, row in enumerate(rows) if row.id.isdecimal()]
         wrong = next(i for i, (got, want) in enumerate(zip(ids, _numbers(len(ids)), strict=True)) if got != want)
         return InputError(path, f"the word id {wrong + 1}", shown(ids[wrong]), line=first + places[wrong])
     for i, row in enumerate(rows):
         if "" in row:
             name = Row._fields[row.index("")]
             return InputError(path, f"a value or '_' in the column {name.upper()}", "nothing", line=first + i)
-    if len(ids) < len(rows):
-        fault = _range_fault(path, first, rows)
-        if fault:
-            return fault
-    return _tree_fault(path, first, rows)
+    if len(places) < len(rows) and (fault := _range_fault(path, first, rows)):
+        return fault
+    return _tree_fault(path, first, places, [rows[i].head for i in places])
 
 
 def _range_fault(path: Path, first: int, rows: list[Row]) -> InputError | None:
@@ -192,24 +194,21 @@ def _range_fault(path: Path, first: int, rows: list[Row]) -> InputError | None:
     return None
 
 
-def _tree_fault(path: Path, first: int, rows: list[Row]) -> InputError | None:
+def _tree_fault(path: Path, first: int, places: list[int], heads: list[str]) -> InputError | None:
     """Heads in range, one root, no cycle; a sentence without any heads (`_`) is unannotated and passes."""
-    nodes = [(i, row) for i, row in enumerate(rows) if row.id.isdecimal()]
-    heads = [row.head for _, row in nodes]
-    if not nodes:
-        return InputError(path, "at least one word in the sentence", "none", line=first)
-    if set(heads) == {"_"}:
-        return None
-    known = {"0", *_numbers(len(nodes))}
-    for i, row in nodes:
-        if row.head not in known:
-            return InputError(path, f"a head between 0 and {len(nodes)}", shown(row.head), line=first + i)
+    known = {"0", *_numbers(len(heads))}
+    if not known.issuperset(heads):
+        if set(heads) == {"_"}:
+            return None
+        wrong = next(i for i, head in enumerate(heads) if head not in known)
+        expected = f"a head between 0 and {len(heads)}"
+        return InputError(path, expected, shown(heads[wrong]), line=first + places[wrong])
     if heads.count("0") != 1:
         return InputError(path, "one root in the sentence", f"{heads.count('0')}", line=first)
-    wrong = first_on_cycle([int(head) for head in heads])
-    if wrong is None:
+    stuck = first_on_cycle([int(head) for head in heads])
+    if stuck is None:
         return None
-    return InputError(path, "a tree", f"a cycle through word {wrong}", line=first + nodes[wrong - 1][0])
+    return InputError(path, "a tree", f"a cycle through word {stuck}", line=first + places[stuck - 1])
 
 
 def first_on_cycle(heads: Sequence[int]) -> int | None:

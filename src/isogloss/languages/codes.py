@@ -32,6 +32,14 @@ FILE_NAMES = [
     )
 ]
 
+PAIR_NAMES = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?:^|\.)([a-z]{2,3})[-_]([a-z]{2,3})(?:\.|$)",  # eng-rus.tsv, corpus.en-fr.en, the folder en-es
+        r"^([a-z]{2})([a-z]{2})\.(?:gold|src-tgt)$",  # the gold alignments of awesome-align: enfr.gold
+    )
+]
+
 
 @cache
 def canonical(code: str) -> str:
@@ -46,6 +54,29 @@ def canonical(code: str) -> str:
         return code
 
 
+def pair_code(source: str, target: str) -> str:
+    """One code for a language pair; `>` because `en-ru` would read as English of Russia.
+
+    >>> pair_code("eng", "rus")
+    'en>ru'
+    """
+    return f"{canonical(source)}>{canonical(target)}"
+
+
+def pair_of_path(path: str | os.PathLike[str]) -> tuple[str, str] | None:
+    """The language pair a file's name (or its folder's) declares.
+
+    >>> pair_of_path("lexicons/eng-rus.tsv.xz"), pair_of_path("pud/en-fr/alignment.json")
+    (('en', 'ru'), ('en', 'fr'))
+    """
+    path = Path(path)
+    for name in (_stem(path), path.parent.name):
+        for pattern in PAIR_NAMES:
+            if (match := pattern.search(name)) and is_language(match[1]) and is_language(match[2]):
+                return canonical(match[1]), canonical(match[2])
+    return None
+
+
 def language_of_path(path: str | os.PathLike[str]) -> str:
     """The language a file's name (or its folder's) declares, or `und`.
 
@@ -53,15 +84,19 @@ def language_of_path(path: str | os.PathLike[str]) -> str:
     ('en', 'bm')
     """
     path = Path(path)
-    stem = re.sub(r"(?:\.(?:gz|xz|bz2|conllu|tsv|csv|txt|json|jsonl))+$", "", path.name)
     for pattern in FILE_NAMES:
-        if (match := pattern.search(stem)) and _is_language(match[1]):
+        if (match := pattern.search(_stem(path))) and is_language(match[1]):
             return canonical(match[1])
     folder = path.parent.name
-    return canonical(folder) if re.fullmatch(r"[a-z]{2,3}", folder) and _is_language(folder) else UNKNOWN
+    return canonical(folder) if re.fullmatch(r"[a-z]{2,3}", folder) and is_language(folder) else UNKNOWN
+
+
+def _stem(path: Path) -> str:
+    """The file's name without the suffixes of compression and format."""
+    return re.sub(r"(?:\.(?:gz|xz|bz2|conllu|tsv|csv|txt|json|jsonl))+$", "", path.name)
 
 
 @cache
-def _is_language(code: str) -> bool:
+def is_language(code: str) -> bool:
     """Registered codes only, and no word that file names use for something else ("dev" is Domung)."""
     return langcodes.tag_is_valid(code) and code not in {"dev", "src", "tgt", "ref", "raw", "all", "out", "new", "tmp"}
