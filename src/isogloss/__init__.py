@@ -12,8 +12,30 @@ __version__ = "0.1.0"
 
 # public name → the module that defines it
 PUBLIC = {
+    "anc": "isogloss.indexes.anc",
+    "cca": "isogloss.indexes.cca",
+    "cka": "isogloss.indexes.cka",
+    "first_align_then_predict": "isogloss.indexes.curve_shape",
+    "matching_accuracy": "isogloss.indexes.matching",
+    "neuron_correlations": "isogloss.indexes.anc",
+    "procrustes": "isogloss.indexes.procrustes",
+    "pwcca": "isogloss.indexes.pwcca",
+    "svcca": "isogloss.indexes.svcca",
     "Corpus": "isogloss.corpora.corpus",
     "Laboratory": "isogloss.corpora.lab.laboratory",
+    "ParallelSet": "isogloss.corpora.parallel",
+    "language": "isogloss.languages.facts",
+    "read_alignment": "isogloss.corpora.readers",
+    "read_bitext": "isogloss.corpora.readers",
+    "read_lexicon": "isogloss.corpora.readers",
+    "mixed_language": "isogloss.corpora.nli",
+    "pair_languages": "isogloss.corpora.questions",
+    "read_ner": "isogloss.corpora.readers",
+    "read_nli": "isogloss.corpora.readers",
+    "read_parallel": "isogloss.corpora.readers",
+    "read_qa": "isogloss.corpora.readers",
+    "read_text": "isogloss.corpora.readers",
+    "load_model": "isogloss.models.load",
     "read_treebank": "isogloss.corpora.readers",
 }
 

@@ -26,19 +26,28 @@ def laboratory() -> Iterable[Row]:
         yield language.code, language.name, language.summary
 
 
+def languages() -> Iterable[Row]:
+    from isogloss.languages.facts import languages as known
+
+    for one in known().values():
+        yield one.code, one.name, " ".join(one.scripts), one.family, one.branch, ", ".join(sorted(one.pretrained_in))
+
+
 # shelf → (what a row holds, its rows); a new registry is one line here
 SHELVES: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
     "formats": (("format", "kind", "what it is"), formats),
     "laboratory": (("code", "name", "what it is"), laboratory),
+    "languages": (("code", "name", "scripts", "family", "branch", "pretrained in"), languages),
 }
 ON_REQUEST = {"languages"}  # long or slow to gather: shown only when named
 
 
 def ls(
     shelf: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(SHELVES)}. All if omitted.")] = None,
+    find: Annotated[str, typer.Argument(help="Only rows that hold this text, such as a language's name.")] = "",
 ) -> None:
     """List what isogloss knows: formats, indexes, model families, laboratory languages …"""
     wanted = [check_name(shelf, SHELVES, "shelf")] if shelf else [s for s in SHELVES if s not in ON_REQUEST]
     for name in wanted:
         columns, rows = SHELVES[name]
-        show_table(name, columns, rows())
+        show_table(name, columns, (row for row in rows() if find.lower() in "\t".join(map(str, row)).lower()))

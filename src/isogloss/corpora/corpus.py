@@ -32,6 +32,7 @@ class Format(Generic[T]):
     unparse: Callable[[Iterable[T]], Iterator[str]]  # pieces of text, the inverse of `stream`
     recognise: Callable[[str, Sequence[str]], bool]  # from the bare suffix and the first lines
     count: Callable[[Sequence[T]], Mapping[str, int]]
+    language: Callable[[T], str] | None = None  # what an item says of its language, where the format states it
 
 
 @dataclass(frozen=True)
@@ -102,4 +103,21 @@ def read_corpus(
     if not items:
         raise InputError(path, f"at least one item of the format '{format.name}'", "an empty file")
     code = canonical(lang) if lang else language_of_path(path)
+    if format.language:
+        code, items = _of_one_language(path, items, format.language, lang)
     return Corpus(items, code, format, os.fspath(path), tuple(repairs.made))
+
+
+def _of_one_language(
+    path: Path, items: tuple[T, ...], language: Callable[[T], str], lang: str | None
+) -> tuple[str, tuple[T, ...]]:
+    """The items in `lang`; without it all of them, provided that they are in one language."""
+    stated = [language(item) for item in items]
+    code = canonical(lang) if lang else stated[0]
+    chosen = tuple(item for item, its in zip(items, stated, strict=True) if its == code)
+    if not chosen or (lang is None and len(chosen) < len(items)):
+        expected = (
+            f"items in the language '{code}'" if lang else "one language, or lang= (--lang) to choose one of several"
+        )
+        raise InputError(path, expected, ", ".join(sorted(set(stated))))
+    return code, chosen

@@ -1,9 +1,7 @@
-"""Parallel text: the same sentences in two or more languages, and the two one-file formats that hold it.
+"""Parallel text: the same sentences in two or more languages.
 
 A `ParallelSet` keeps one tuple of sentences per language, all equally long; words are there where the
 source had them (treebanks, tokenised text). It is made by `read_parallel`, by the laboratory, or by hand.
-
-One-file formats: a TSV whose header names the languages, and fast_align's `source ||| target`.
 """
 
 from __future__ import annotations
@@ -11,16 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple, overload
+from typing import overload
 
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs, atomic_write, read_lines
 from isogloss.core.registry import check_name
-from isogloss.corpora.corpus import Format
-from isogloss.languages.codes import canonical, is_language
-
-BARS = "|||"
+from isogloss.languages.codes import canonical
 
 
 @dataclass(frozen=True)
@@ -39,10 +35,12 @@ class ParallelSet(Sequence[dict[str, str]]):
     repairs: tuple[InputError, ...] = ()  # what `repair=True` mended or left out
 
     def __post_init__(self) -> None:
-        lengths = {lang: len(column) for columns in (self.texts, self.tokens) for lang, column in columns.items()}
-        wrong = [f"{lang} has {n}" for lang, n in lengths.items() if n != len(self.ids)]
-        if wrong or set(lengths) != set(self.texts):
-            raise UsageError(f"a parallel set of {len(self.ids)} ids needs as many sentences: {', '.join(wrong)}")
+        lengths = [(lang, len(column)) for part in (self.texts, self.tokens) for lang, column in part.items()]
+        wrong = [f"{n} of '{lang}'" for lang, n in lengths if n != len(self.ids)]
+        if wrong:
+            raise UsageError(f"a parallel set of {len(self.ids)} ids got {', '.join(wrong)}")
+        if not set(self.tokens) <= set(self.texts):
+            raise UsageError(f"words without sentences: {sorted(set(self.tokens) - set(self.texts))}")
 
     @overload
     def __getitem__(self, index: int) -> dict[str, str]: ...
@@ -75,22 +73,41 @@ class ParallelSet(Sequence[dict[str, str]]):
         return self.tokens[lang]
 
     def pair(self, source: str, target: str) -> ParallelSet:
-        """The same sentences in two languages only."""
+        """The same sentences in two languages only, the source first."""
         texts = {canonical(lang): self.sentences(lang) for lang in (source, target)}
         return replace(self, texts=texts, tokens={lang: self.tokens[lang] for lang in texts if lang in self.tokens})
 
     def write(self, to: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]) -> None:
         """One TSV with a header of languages; or, given a file per language, one sentence a line in each."""
+        self._check_writable()
         if isinstance(to, Mapping):
             for lang, path in to.items():
-                _write_lines(path, self.sentences(lang), self._writable("\n"))
+                write_lines(path, self.sentences(lang))
         else:
-            rows = ("\t".join(row) for row in zip(self.languages, *zip(*self.texts.values())))
-            _write_lines(to, rows, self._writable("\n\t"))
+            rows = zip(*self.texts.values(), strict=True)
+            write_lines(to, map("\t".join, [self.languages, *rows]))
 
-    def _writable(self, separators: str) -> None:
-        """A sentence that holds a separator would come back as two."""
+    def _check_writable(self) -> None:
+        """A sentence with a separator inside, or an empty one, would not come back as itself."""
         for lang, column in self.texts.items():
             for id, text in zip(self.ids, column, strict=True):
-                if not text.strip() or any(mark in text for mark in separators):
-                    raise UsageError(f"sentence {id} of '{lang}' cannot be written on one line: {shown(text)}")
+                if not text.strip() or "\n" in text or "\t" in text or "\r" in text:
+                    raise UsageError(f"sentence {id} of '{lang}' cannot be written on a line: {shown(text)}")
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    with atomic_write(path) as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def zip_lines(paths: Sequence[Path], repairs: Repairs) -> Iterator[tuple[str, ...]]:
+    """The files' lines side by side; unequal lengths are an error, for nothing tells where the shift began."""
+    streams = [read_lines(path, repairs) for path in paths]
+    for number, texts in enumerate(zip_longest(*streams), 1):
+        if None in texts:
+            short = texts.index(None)
+            long = next(i for i, text in enumerate(texts) if text is not None)
+            total = number + sum(1 for _ in streams[long])
+            expected = f"{total} lines as in {paths[long]}"
+            raise InputError(paths[short], expected, f"{number - 1}", line=number, advice="the files are not aligned")
+        yield texts

@@ -1,0 +1,140 @@
+"""Word alignments in the Pharaoh format: one line per sentence pair, one `source-target` per link.
+
+    0-0 1-2 3?4 5p6
+
+A hyphen marks a sure link; `?` and `p` mark a possible one. Numbers in files start at 0 (the default) or
+at 1; in memory they always start at 0. An empty line is a pair without links. Files are written back
+byte for byte, in the base and with the marks that they had.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from isogloss.core.errors import InputError, UsageError, shown
+from isogloss.core.files import Repairs, read_lines
+from isogloss.corpora.corpus import Format
+from isogloss.corpora.lines import check_last_line
+
+SURE = "-"
+NOTHING = -1  # the "word" that an unaligned word is linked to, where a file says so
+LINK = re.compile(r"(0|[1-9][0-9]{0,8})([-?p])(0|[1-9][0-9]{0,8})")
+
+
+class Link(NamedTuple):
+    """Word `source` of one sentence corresponds to word `target` of the other; both from 0."""
+
+    source: int
+    target: int
+    mark: str = SURE
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The links of one sentence pair, in the order of the file; `sure` and `possible` leave out links to nothing.
+
+    >>> alignment = Alignment((Link(0, 0), Link(1, 2, "?")))
+    >>> alignment.sure, alignment.possible
+    (((0, 0),), ((1, 2),))
+    """
+
+    links: tuple[Link, ...] = ()
+
+    @property
+    def sure(self) -> tuple[tuple[int, int], ...]:
+        return tuple(link[:2] for link in self.links if link.mark == SURE and NOTHING not in link)
+
+    @property
+    def possible(self) -> tuple[tuple[int, int], ...]:
+        """The links that are possible but not sure."""
+        return tuple(link[:2] for link in self.links if link.mark != SURE and NOTHING not in link)
+
+
+def parse(line: str, base: int) -> Alignment | str:
+    """The links of a line, or the word that is none.
+
+    >>> parse("1-1 2?3", base=1)
+    Alignment(links=(Link(source=0, target=0, mark='-'), Link(source=1, target=2, mark='?')))
+    """
+    links = []
+    for word in line.split():
+        match = LINK.fullmatch(word)
+        if match is None or min(int(match[1]), int(match[3])) < base:
+            return word
+        links.append(Link(int(match[1]) - base, int(match[3]) - base, match[2]))
+    return Alignment(tuple(links))
+
+
+def pharaoh(base: int = 0) -> Format[Alignment]:
+    """The Pharaoh format with word numbers from `base`."""
+    if base not in (0, 1):
+        raise UsageError(f"word numbers start at 0 or 1, not at {base}")
+
+    def stream(path: Path, repairs: Repairs) -> Iterator[Alignment]:
+        """With repair allowed, stray spaces are dropped and a line with a faulty link loses all its links."""
+        number = 0
+        for number, line in enumerate(read_lines(path, repairs), 1):
+            alignment = parse(line, base)
+            if isinstance(alignment, str):
+                expected = f"links such as {base}-{base + 1}, words counted from {base}"
+                repairs.note(InputError(path, expected, shown(alignment), line=number))
+                alignment = Alignment()
+            elif " ".join(line.split()) != line:
+                repairs.note(InputError(path, "links separated by single spaces", shown(line), line=number))
+            yield alignment
+        check_last_line(path, number, repairs)
+
+    def unparse(alignments: Iterable[Alignment]) -> Iterator[str]:
+        for alignment in alignments:
+            links = [link for link in alignment.links if NOTHING not in link]
+            yield " ".join(f"{s + base}{mark}{t + base}" for s, t, mark in links) + "\n"
+
+    summary = f"Pharaoh word alignments, 0-1 2?3, words counted from {base}"
+    return Format("pharaoh-1" if base else "pharaoh", "alignment", summary, stream, unparse, _is_pharaoh, _count)
+
+
+def detect_base(path: Path, lengths: Sequence[tuple[int, int]]) -> int:
+    """Whether a file counts words from 0 or from 1, given the lengths of its sentence pairs.
+
+    A 0 anywhere says 0, a number equal to its sentence's length says 1; neither or both is an error.
+    """
+    zero = full = 0
+    for line, pair in zip(read_lines(path), lengths):
+        alignment = parse(line, 0)
+        links = () if isinstance(alignment, str) else alignment.links
+        zero += any(0 in link[:2] for link in links)
+        full += any(s == pair[0] or t == pair[1] for s, t, _ in links)
+    if bool(zero) == bool(full):
+        seen = f"{zero} lines with a 0 and {full} lines with a number equal to the length"
+        raise InputError(path, "words counted from 0 or from 1", seen, advice="say which: base=0 or base=1")
+    return 0 if zero else 1
+
+
+def within(
+    alignment: Alignment, source: int, target: int, repairs: Repairs, path: Path, line: int | None, where: str = ""
+) -> Alignment:
+    """The alignment of sentences of so many words; with repair allowed, links outside them are dropped."""
+    links = tuple(link for link in alignment.links if link.source < source and link.target < target)
+    if len(links) < len(alignment.links):
+        s, t, _ = next(link for link in alignment.links if link not in links)
+        got = f"one from word {s} to word {t}, counted from 0{where}"
+        advice = "is base= right? repair=True (--repair) drops such links"
+        repairs.note(InputError(path, f"links within {source} and {target} words", got, line=line, advice=advice))
+    return Alignment(links)
+
+
+def _is_pharaoh(suffix: str, head: Sequence[str]) -> bool:
+    words = [word for line in head for word in line.split()]
+    return bool(words) and all(map(LINK.fullmatch, words))
+
+
+def _count(alignments: Sequence[Alignment]) -> dict[str, int]:
+    sure, possible = sum(len(a.sure) for a in alignments), sum(len(a.possible) for a in alignments)
+    return {"sentence pairs": len(alignments), "sure links": sure} | ({"possible links": possible} if possible else {})
+
+
+FROM_ZERO, FROM_ONE = pharaoh(0), pharaoh(1)

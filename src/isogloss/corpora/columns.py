@@ -1,0 +1,226 @@
+"""NER columns: one word a line with its tag last, an empty line between sentences, written back byte for byte.
+
+A sentence keeps its columns as written; words and BIO tags are derived. One rule, that of the CoNLL
+evaluation script, reads BIO, IOB1 and IOBES alike: an entity begins at `B-` or `S-`, after `O`, `E-`, `S-` or
+the sentence's start, and where the type changes. (Published BIO files hold a few entities that begin with
+`I-`: 501 in the Japanese PAN-X development set. `counts` shows them.)
+
+A file may carry words without tags, as PAN-X's test files do: then it carries none at all, and `tags` is None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from isogloss.core.errors import InputError, UsageError, shown
+from isogloss.core.files import Repairs, read_lines
+from isogloss.corpora.corpus import Format
+from isogloss.corpora.lines import check_last_line, join_columns
+from isogloss.languages.codes import canonical
+
+TAG = re.compile(r"O|[BIES]-\S+")
+PREFIX = re.compile(r"[a-z][a-z_-]{1,11}:")  # Wikipedia's language codes: "en:", "zh-classical:"
+DOCUMENT = "-DOCSTART-"
+
+
+@dataclass(frozen=True, slots=True)
+class NerSentence:
+    """One sentence: the columns of each line, the word first and the tag, if any, last.
+
+    >>> sentence = NerSentence((("Marie", "I-PER"), ("Curie", "I-PER"), ("!", "O")))
+    >>> sentence.words, sentence.tags
+    (['Marie', 'Curie', '!'], ['B-PER', 'I-PER', 'O'])
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+    prefix: str = ""  # what stands before every word of a PAN-X file: "en:"
+    before: tuple[str, ...] = ()  # lines that open a document, with their empty lines
+    empty_lines: int = 1  # after the sentence; none at the end of a PAN-X file
+
+    @property
+    def words(self) -> list[str]:
+        return [row[0] for row in self.rows]
+
+    @property
+    def written_tags(self) -> list[str] | None:
+        """The tags in the file's own scheme."""
+        return [row[-1] for row in self.rows] if len(self.rows[0]) > 1 else None
+
+    @property
+    def tags(self) -> list[str] | None:
+        """The tags in BIO, or None where the file carries none."""
+        written = self.written_tags
+        return None if written is None else to_bio(written)
+
+    def with_words(self, words: Sequence[str]) -> NerSentence:
+        return replace(self, rows=tuple((word, *row[1:]) for word, row in zip(words, self.rows, strict=True)))
+
+    def with_tags(self, tags: Sequence[str]) -> NerSentence:
+        """A copy with other tags; words that had none get a second column."""
+        cut = 1 if self.written_tags is None else -1
+        return replace(self, rows=tuple((*row[:cut], tag) for row, tag in zip(self.rows, tags, strict=True)))
+
+
+def to_bio(tags: Iterable[str]) -> list[str]:
+    """BIO from BIO, IOB1 or IOBES.
+
+    >>> to_bio(["I-PER", "I-PER", "B-PER", "O", "S-LOC", "B-ORG", "E-ORG"])
+    ['B-PER', 'I-PER', 'B-PER', 'O', 'B-LOC', 'B-ORG', 'I-ORG']
+    """
+    result, previous = [], "O"
+    for tag in tags:
+        begins = tag[0] in "BS" or previous[0] in "OES" or previous[2:] != tag[2:]
+        result.append("O" if tag == "O" else f"{'B' if begins else 'I'}{tag[1:]}")
+        previous = tag
+    return result
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of one format are made."""
+
+    columns: tuple[str, ...]
+    separator: str
+    prefixed: bool = False
+
+    @property
+    def shape(self) -> str:
+        word, *rest = self.columns
+        mark = "<TAB>" if self.separator == "\t" else " "
+        return mark.join([f"lang:{word}" if self.prefixed else word, *rest])
+
+
+class Block(NamedTuple):
+    """The lines of one sentence and what surrounds them; `start` is the number of its first line."""
+
+    start: int
+    before: list[str]
+    lines: list[str]
+    empty_lines: int
+
+
+def stream(path: Path, repairs: Repairs, layout: Layout) -> Iterator[NerSentence]:
+    """Sentences of a file, one at a time. With repair allowed, a faulty sentence is left out and noted."""
+    width, prefix, number = 0, "", 0
+    for block in _blocks(read_lines(path, repairs)):
+        number = block.start + len(block.lines) + block.empty_lines - 1
+        rows = [tuple(line.split(layout.separator)) for line in block.lines]
+        # the first sentence says whether the file is labelled, and its prefix
+        width = width or (1 if rows and all(len(row) == 1 for row in rows) else len(layout.columns))
+        if layout.prefixed and not prefix and (match := PREFIX.match(block.lines[0] if rows else "")):
+            prefix = match[0]
+        if fault := _fault(path, block, rows, width, layout, prefix):
+            repairs.note(fault)
+        else:
+            if prefix:
+                rows = [(row[0][len(prefix) :], *row[1:]) for row in rows]
+            yield NerSentence(tuple(rows), prefix, tuple(block.before), block.empty_lines)
+    check_last_line(path, number, repairs)
+
+
+def unparse(sentences: Iterable[NerSentence], layout: Layout) -> Iterator[str]:
+    last = None
+    for sentence in sentences:
+        if last is not None:
+            yield "\n" * max(last.empty_lines, 1)
+        lines = [_line(row, sentence.prefix, layout) for row in sentence.rows]
+        yield "\n".join([*sentence.before, *lines, ""])
+        last = sentence
+    if last is not None:
+        yield "\n" * last.empty_lines
+
+
+def count(sentences: Sequence[NerSentence]) -> dict[str, int]:
+    written = [s.written_tags or [] for s in sentences]
+    begins = [w[0] for tags in written for w, bio in zip(tags, to_bio(tags), strict=True) if bio[0] == "B"]
+    counts = {"sentences": len(sentences), "words": sum(len(s.rows) for s in sentences), "entities": len(begins)}
+    untagged = sum(not tags for tags in written)
+    odd = {"entities begun by I- or E-": sum(letter in "IE" for letter in begins), "sentences without tags": untagged}
+    return counts | {what: n for what, n in odd.items() if n}
+
+
+def language(sentence: NerSentence) -> str:
+    """The language a PAN-X prefix states."""
+    return canonical(sentence.prefix.rstrip(":"))
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[Block]:
+    start, before, sentence, empty = 1, [], [], 0  # type: int, list[str], list[str], int
+    for number, line in enumerate(lines, 1):
+        if not line and sentence:
+            empty += 1
+            continue
+        if empty:
+            yield Block(start, before, sentence, empty)
+            before, sentence, empty = [], [], 0
+        if not sentence and (not line or line.startswith(DOCUMENT)):
+            before.append(line)
+        else:
+            start = start if sentence else number
+            sentence.append(line)
+    if sentence or any(before):
+        yield Block(start if sentence else number, before, sentence, empty)
+
+
+def _line(row: tuple[str, ...], prefix: str, layout: Layout) -> str:
+    if len(row) not in (1, len(layout.columns)) or "" in row or bool(prefix) != layout.prefixed:
+        raise UsageError(f"cannot be written as '{layout.shape}': {shown(f'{prefix}{row}')}")
+    return prefix + join_columns(row, layout.separator)
+
+
+def _fault(
+    path: Path, block: Block, rows: list[tuple[str, ...]], width: int, layout: Layout, prefix: str
+) -> InputError | None:
+    """The first thing wrong with a sentence, if any."""
+    if not rows:
+        return InputError(path, f"a sentence after {DOCUMENT}", "the end of the file", line=block.start)
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            expected = layout.shape if width > 1 else "a word alone (the file began without tags)"
+            got = f"{len(row)} columns in {shown(block.lines[i])}"
+        elif width > 1 and not TAG.fullmatch(row[-1]):
+            expected, got = "a tag such as O, B-PER, I-PER, E-PER or S-PER", shown(row[-1])
+        elif layout.prefixed and not (prefix and row[0].startswith(prefix)):
+            expected, got = f"a word with the prefix '{prefix or 'lang:'}'", shown(row[0])
+        elif "" in row or row[0] == prefix:
+            expected, got = f"a value in each column of '{layout.shape}'", shown(block.lines[i])
+        else:
+            continue
+        return InputError(path, expected, got, line=block.start + i)
+    return None
+
+
+def recognise(suffix: str, head: Sequence[str], layout: Layout) -> bool:
+    """Most lines have the columns and a tag: one damaged line shall be an error of reading, not a riddle."""
+    lines = [line for line in head if line and not line.startswith(DOCUMENT)]
+    rows = [line.split(layout.separator) for line in lines]
+    prefixes = {match and match[0] for match in map(PREFIX.match, lines)}
+    if (len(prefixes) == 1 and None not in prefixes) != layout.prefixed:
+        return False
+    words_alone = suffix == ".tsv" and layout.separator == "\t" and all(len(row) == 1 for row in rows)
+    fitting = sum(len(row) == len(layout.columns) and bool(TAG.fullmatch(row[-1])) for row in rows)
+    return bool(rows) and (words_alone or 2 * fitting > len(rows))
+
+
+def _format(name: str, layout: Layout, summary: str) -> Format[NerSentence]:
+    return Format(
+        name=name,
+        kind="ner",
+        summary=f"{summary}: {layout.shape}",
+        stream=partial(stream, layout=layout),
+        unparse=partial(unparse, layout=layout),
+        recognise=partial(recognise, layout=layout),
+        count=count,
+        language=language if layout.prefixed else None,
+    )
+
+
+PANX = _format("panx", Layout(("word", "tag"), "\t", prefixed=True), "NER of PAN-X (WikiANN) as first published")
+NER_TSV = _format("ner-tsv", Layout(("word", "tag"), "\t"), "NER in two columns, or words alone")
+NER_SPACE = _format("ner-space", Layout(("word", "tag"), " "), "NER in two columns, as MasakhaNER")
+CONLL2003 = _format("conll2003", Layout(("word", "pos", "chunk", "tag"), " "), "NER of CoNLL-2003")

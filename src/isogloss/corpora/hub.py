@@ -1,0 +1,201 @@
+"""Datasets of the Hugging Face hub, read through the optional package `datasets` into the same types as files.
+
+    hub:OWNER/NAME[/CONFIG][:SPLIT][@REVISION]
+
+`hub:facebook/xnli/fr:test`, `hub:commul/universal_dependencies/wo_wtb:train@main`; a folder that `datasets`
+can load is written `hub:path/to/folder:train`. Without a split the dataset must have only one. Code from
+the hub is never run.
+
+Rows are written out in one of our file formats and read from there, so they pass the same checks as a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from isogloss.core.errors import InputError, MissingExtra, UsageError, shown
+from isogloss.core.files import Repairs
+from isogloss.corpora.columns import NER_TSV
+from isogloss.corpora.conllu import FORMAT as CONLLU
+from isogloss.corpora.conllu import Row
+from isogloss.corpora.corpus import Corpus, Format, read_corpus
+from isogloss.corpora.nli_formats import JSONL
+from isogloss.corpora.parallel import ParallelSet, write_lines
+from isogloss.corpora.parallel_files import gather
+from isogloss.corpora.raw import FORMAT as TEXT
+from isogloss.corpora.squad import FORMAT as SQUAD
+from isogloss.languages.codes import UNKNOWN, is_language, language_of_path
+
+PREFIX = "hub:"
+NAME = re.compile(r"hub:(?P<path>[^:@]+)(?::(?P<split>[^:@]+))?(?:@(?P<revision>[^:@]+))?")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A loaded split: its rows, and what its columns hold."""
+
+    name: str
+    config: str | None
+    data: Any  # datasets.Dataset
+
+    def column(self, *names: str, optional: bool = False) -> str | None:
+        """The first of `names` that the dataset has."""
+        found = next((name for name in names if name in self.data.column_names), None)
+        if found is None and not optional:
+            columns = ", ".join(self.data.column_names)
+            raise InputError(self.name, f"a column {' or '.join(map(shown, names))}", f"only {columns}")
+        return found
+
+    def values(self, *names: str, optional: bool = False) -> Iterator[Any]:
+        """A column's values, class numbers replaced by their names (-1 by None); Nones if it is absent."""
+        column = self.column(*names, optional=optional)
+        if column is None:
+            return iter([None] * len(self.data))
+        feature = self.data.features[column]
+        labels = getattr(getattr(feature, "feature", feature), "names", None)
+        return (_named(value, labels) for value in self.data[column])
+
+
+def is_hub(path: object) -> bool:
+    return isinstance(path, str) and path.startswith(PREFIX)
+
+
+def load(name: str) -> Rows:
+    """One split of a dataset, downloaded or from a folder."""
+    try:
+        import datasets
+    except ImportError:
+        raise MissingExtra("datasets", "hub") from None
+    match = NAME.fullmatch(name)
+    if not match:
+        raise UsageError(f"expected hub:OWNER/NAME[/CONFIG][:SPLIT][@REVISION], got {shown(name)}")
+    path, config = match["path"], None
+    if not os.path.isdir(path) and path.count("/") == 2:
+        path, _, config = path.rpartition("/")
+    try:
+        data = datasets.load_dataset(path, config, split=match["split"], revision=match["revision"])
+    except Exception as error:  # whatever a library that reads other people's files may raise
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise InputError(name, "a dataset that can be loaded", reason[0]) from error
+    if isinstance(data, dict):
+        if len(data) != 1:
+            raise UsageError(f"{name}: which split? {', '.join(f'{name}:{split}' for split in data)}")
+        (data,) = data.values()
+    return Rows(name, config, data)
+
+
+def read(name: str, kind: str, *, lang: str | None = None, repair: bool = False) -> Corpus[Any]:
+    """A corpus of the given kind: treebank, ner, nli, qa or text."""
+    write, format = KINDS[kind]
+    rows = load(name)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows"
+        write_lines(file, write(rows))
+        try:
+            corpus = read_corpus(file, format, lang=lang or _language(rows), repair=repair)
+        except InputError as error:
+            raise InputError(name, error.expected, error.got) from None
+    repairs = tuple(InputError(name, error.expected, error.got) for error in corpus.repairs)
+    return replace(corpus, origin=name, repairs=repairs)
+
+
+def read_parallel(name: str, *, languages: Sequence[str] | None, words: bool) -> ParallelSet:
+    """A column `translation` of `{"en": …, "fr": …}`, or a column per language."""
+    rows = load(name)
+    if "translation" in rows.data.column_names:
+        records: Iterable[dict[str, Any]] = rows.data["translation"]
+    else:
+        records = rows.data
+        languages = languages or [column for column in rows.data.column_names if is_language(column)]
+    pairs = ((str(i), _sentences(name, record, languages)) for i, record in enumerate(records, 1))
+    return gather(pairs, None, Repairs(), name, words)
+
+
+def _sentences(name: str, record: dict[str, Any], languages: Sequence[str] | None) -> dict[str, str]:
+    chosen = {lang: record.get(lang) for lang in languages or record}
+    missing = [lang for lang, text in chosen.items() if not isinstance(text, str) or not text.strip()]
+    if missing or len(chosen) < 2:
+        raise InputError(name, "a sentence in two languages or more", f"{shown(str(record))} without {missing}")
+    return {lang: str(text) for lang, text in chosen.items()}
+
+
+def _treebank(rows: Rows) -> Iterator[str]:
+    """The columns of `universal_dependencies`; all but the words may be missing."""
+    names = [("form", "tokens"), ("lemma", "lemmas"), ("upos",), ("xpos",), ("feats",), ("head",), ("deprel",)]
+    columns = [rows.values(*name, optional=name[0] != "form") for name in [*names, ("deps",), ("misc",)]]
+    ids, texts = rows.values("idx", "sent_id", optional=True), rows.values("text", optional=True)
+    for id, text, *fields in zip(ids, texts, *columns, strict=True):
+        yield from (f"# {key} = {value}" for key, value in (("sent_id", id), ("text", text)) if value is not None)
+        padded = [field if field is not None else [None] * len(fields[0]) for field in fields]
+        for number, word in enumerate(zip(*padded, strict=True), 1):
+            yield "\t".join(Row(str(number), *("_" if value in (None, "", "None") else str(value) for value in word)))
+        yield ""
+
+
+def _ner(rows: Rows) -> Iterator[str]:
+    for words, tags in zip(rows.values("tokens", "words"), rows.values("ner_tags", "tags", "labels"), strict=True):
+        yield from (f"{word}\t{tag}" for word, tag in zip(words, tags, strict=True))
+        yield ""
+
+
+def _nli(rows: Rows) -> Iterator[str]:
+    for premise, hypothesis, label in zip(
+        rows.values("premise", "sentence1"),
+        rows.values("hypothesis", "sentence2"),
+        rows.values("label", "gold_label", optional=True),
+        strict=True,
+    ):
+        yield json.dumps({"gold_label": "-" if label is None else label, "sentence1": premise, "sentence2": hypothesis})
+
+
+def _questions(rows: Rows) -> Iterator[str]:
+    articles = []
+    titles = rows.values("title", optional=True)
+    parts = (rows.values(name) for name in ("id", "question", "context", "answers"))
+    for title, id, question, context, answers in zip(titles, *parts, strict=True):
+        spans = [
+            {"text": text, "answer_start": start}
+            for text, start in zip(answers["text"], answers["answer_start"], strict=True)
+        ]
+        paragraph = {"context": context, "qas": [{"id": id, "question": question, "answers": spans}]}
+        articles.append({"title": title or "", "paragraphs": [paragraph]})
+    yield json.dumps({"version": "1.1", "data": articles})
+
+
+def _text(rows: Rows) -> Iterator[str]:
+    """A document of several lines is as many paragraphs."""
+    for text in rows.values("text", "sentence"):
+        yield from (line for line in str(text).splitlines() if line.strip())
+
+
+def _named(value: Any, labels: list[str] | None) -> Any:
+    if labels is None:
+        return value
+    if isinstance(value, list):
+        return [_named(one, labels) for one in value]
+    return None if value is None or value == -1 else labels[value]
+
+
+def _language(rows: Rows) -> str:
+    """From the configuration (`fr`, `wo_wtb`), or from the dataset's own name."""
+    code = re.split(r"[_-]", rows.config)[0] if rows.config else ""
+    if re.fullmatch(r"[a-z]{2,3}", code) and is_language(code):
+        return code
+    path = NAME.fullmatch(rows.name)
+    return language_of_path(path["path"]) if path and not rows.config else UNKNOWN
+
+
+KINDS: dict[str, tuple[Callable[[Rows], Iterator[str]], Format[Any]]] = {
+    "treebank": (_treebank, CONLLU),
+    "ner": (_ner, NER_TSV),
+    "nli": (_nli, JSONL),
+    "qa": (_questions, SQUAD),
+    "text": (_text, TEXT),
+}

@@ -1,0 +1,1 @@
+"""The laboratory: artificial languages generated from one meaning grammar, where every answer is known."""

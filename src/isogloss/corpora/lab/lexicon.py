@@ -1,0 +1,232 @@
+"""A language's words: concept → root, by descent and sound change, and the paradigms built on the roots."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from isogloss.core.seeds import Chance
+from isogloss.corpora.lab.concepts import CONTENT_WORDS, FUNCTION_WORDS, WORLD, is_female, names
+from isogloss.corpora.lab.languages import FAMILIES, LANGUAGES, SOURCE, Grammar
+from isogloss.corpora.lab.meaning import Phrase
+from isogloss.corpora.lab.scripts import capitalised, transliterate
+from isogloss.corpora.lab.sounds import VOWELS, evolve, harmonised, join
+
+CASES = ["nominative", "accusative", "dative", "genitive", "locative", "ablative", "instrumental", "ergative"]
+CASE_FEATURE = {
+    **{"accusative": "Acc", "dative": "Dat", "genitive": "Gen", "locative": "Loc"},
+    **{"ablative": "Abl", "instrumental": "Ins", "ergative": "Erg", "nominative": "Nom"},
+}
+PERSONS = {"i": "1sg", "you": "2sg", "he": "3sg", "she": "3sg", "we": "1pl", "they": "3pl"}
+AFFIXES = [
+    *("plural", "past", "present", "future", "infinitive", "participle", "negative", "definite", "masculine"),
+    *("feminine", "masculine.plural", "feminine.plural", "1sg", "2sg", "3sg", "1pl", "3pl", *CASES[1:]),
+    *(f"{number}.{case}" for number in ("singular", "plural") for case in CASES),
+]
+KINDS = {"content": CONTENT_WORDS, "function": FUNCTION_WORDS, "affix": AFFIXES}
+
+
+@cache
+def roots(code: str, kind: str) -> dict[str, str]:
+    """Concept → root in sounds, for one kind of words: content, function, affix.
+
+    Roots that would fall together are replaced by new ones, so that a dictionary is one-to-one.
+
+    >>> roots("qla", "content")["dog"] == roots("qlb", "content")["dog"]
+    False
+    """
+    language = LANGUAGES[code]
+    inherited = roots(language.parent, kind) if language.parent else {}
+    taken = set(roots(code, "function").values()) if kind == "content" else set()
+    result: dict[str, str] = {}
+    for concept in KINDS[kind]:
+        chance = Chance(WORLD, "root", language.family if not inherited else code, kind, concept)
+        root = evolve(inherited[concept], language.changes) if inherited else ""
+        if kind == "content" and chance.below(100) < language.loans:
+            root = roots(SOURCE, kind)[concept]
+        elif kind == "content" and chance.below(100) < language.replaced:
+            root = ""
+        while root in taken or not set(root) & set(VOWELS):
+            root = FAMILIES[language.family].word(chance, kind)
+        taken.add(root)
+        result[concept] = root
+    return result
+
+
+class Form(NamedTuple):
+    """One word as the treebank shows it."""
+
+    form: str
+    lemma: str
+    features: str
+
+
+class Lexicon:
+    """The inflected words of one language in its script; every form is built once and kept."""
+
+    def __init__(self, code: str):
+        self.language = LANGUAGES[code]
+        self.grammar: Grammar = self.language.grammar
+        self._content, self._function, self._affix = (roots(code, kind) for kind in KINDS)
+        self._forms: dict[tuple[object, ...], Form] = {}
+
+    def spell(self, sounds: str) -> str:
+        word = harmonised(sounds) if self.grammar.harmony else sounds
+        return transliterate(word, "Latn", self.language.script)
+
+    def word(self, concept: str) -> str:
+        """The dictionary form of any concept.
+
+        >>> Lexicon("qla").word("dog") != Lexicon("qld").word("dog")
+        True
+        """
+        return self.spell(self._content.get(concept) or self._function[concept])
+
+    def feminine(self, phrase: Phrase) -> bool:
+        """Grammatical gender: of persons the natural one, of other nouns drawn for the whole family."""
+        if phrase.kind == "person":
+            return is_female(phrase.head)
+        return phrase.head == "she" or phrase.kind == "noun" and phrase.head in _feminine_nouns(self.language.family)
+
+    def noun(self, phrase: Phrase, case: str, plural: bool) -> Form:
+        definite = self.grammar.definite == "prefix" and phrase.determiner == "the"
+        key = (phrase.head, phrase.kind, case, plural, definite)
+        return self._forms.get(key) or self._keep(key, self._noun(phrase, case, plural, definite))
+
+    def name(self, name: str, case: str) -> Form:
+        key = ("name", name, case)
+        return self._forms.get(key) or self._keep(key, self._name(name, case))
+
+    def adjective(self, adjective: str, feminine: bool, plural: bool, case: str) -> Form:
+        key = ("adjective", adjective, feminine, plural, case)
+        return self._forms.get(key) or self._keep(key, self._adjective(adjective, feminine, plural, case))
+
+    def article(self, article: str, feminine: bool, plural: bool) -> Form:
+        key = ("article", article, feminine, plural)
+        return self._forms.get(key) or self._keep(key, self._article(article, feminine, plural))
+
+    def pronoun(self, pronoun: str, case: str, features: str) -> Form:
+        key = ("pronoun", pronoun, case, features)
+        return self._forms.get(key) or self._keep(key, self._pronoun(pronoun, case, features))
+
+    def verb(self, verb: str, tense: str, person: str, negated: bool) -> Form:
+        """A verb form; `tense` may be infinitive or participle, which have no person."""
+        key = ("verb", verb, tense, person, negated)
+        return self._forms.get(key) or self._keep(key, self._verb(verb, tense, person, negated))
+
+    def _keep(self, key: tuple[object, ...], form: Form) -> Form:
+        self._forms[key] = form
+        return form
+
+    def _suffixed(self, stem: str, *affixes: str) -> str:
+        for affix in affixes:
+            if affix:
+                stem = join(stem, self._affix[affix], self.grammar.link)
+        return stem
+
+    def _declined(self, stem: str, case: str, plural: bool) -> str:
+        if self.grammar.fusional:
+            return self._suffixed(stem, "" if not plural and not case else _ending(case, plural))
+        return self._suffixed(stem, "plural" if plural else "", case)
+
+    def _noun(self, phrase: Phrase, case: str, plural: bool, definite: bool) -> Form:
+        root = self._content[phrase.head]
+        form = self._declined(root, case, plural)
+        if definite:
+            form = join(self._affix["definite"], form, self.grammar.link)
+        gender = ("Fem" if self.feminine(phrase) else "Masc") if self.grammar.gender else ""
+        features = _features(
+            Case=CASE_FEATURE.get(case, ""),
+            Definite="Def" if definite else "",
+            Gender=gender,
+            Number="Plur" if plural else "Sing",
+        )
+        return Form(self.spell(form), self.spell(root), features)
+
+    def _name(self, name: str, case: str) -> Form:
+        form = self._declined(name, case, False)
+        features = _features(Case=CASE_FEATURE.get(case, ""), Number="Sing")
+        spelt = [capitalised(self.spell(word), self.language.script) for word in (form, name)]
+        return Form(spelt[0], spelt[1], features)
+
+    def _adjective(self, adjective: str, feminine: bool, plural: bool, case: str) -> Form:
+        root = self._content[adjective]
+        if self.grammar.gender:
+            form = self._suffixed(root, _gender(feminine, plural))
+            features = _features(Gender="Fem" if feminine else "Masc", Number="Plur" if plural else "Sing")
+            return Form(self.spell(form), self.spell(self._suffixed(root, "masculine")), features)
+        if self.grammar.adjective_case:
+            features = _features(Case=CASE_FEATURE.get(case, "Nom"), Number="Plur" if plural else "Sing")
+            return Form(self.spell(self._declined(root, case, plural)), self.spell(root), features)
+        return Form(self.spell(root), self.spell(root), "Degree=Pos")
+
+    def _article(self, article: str, feminine: bool, plural: bool) -> Form:
+        root = self._function[article]
+        definite, kind = ("Def", "Art") if article == "the" else ("Ind", "Art")
+        if not self.grammar.gender:
+            return Form(self.spell(root), self.spell(root), _features(Definite=definite, PronType=kind))
+        features = _features(
+            Definite=definite,
+            Gender="Fem" if feminine else "Masc",
+            Number="Plur" if plural else "Sing",
+            PronType=kind,
+        )
+        ending = _gender(feminine, plural)
+        return Form(self.spell(self._suffixed(root, ending)), self.spell(self._suffixed(root, "masculine")), features)
+
+    def _pronoun(self, pronoun: str, case: str, features: str) -> Form:
+        root = self._function[pronoun]
+        marked = "|".join(sorted([*features.split("|"), f"Case={CASE_FEATURE[case]}"])) if case else features
+        return Form(self.spell(self._declined(root, case, False)), self.spell(root), marked)
+
+    def _verb(self, verb: str, tense: str, person: str, negated: bool) -> Form:
+        root = self._content.get(verb) or self._function[verb]
+        finite = tense not in ("infinitive", "participle")
+        agreement = self._agreement(person) if finite else ""
+        negative = "negative" if negated and self.grammar.negation == "affix" else ""
+        if self.grammar.agreement_side == "before":
+            stem = join(self._affix[agreement], root, self.grammar.link) if agreement else root
+            form = self._suffixed(stem, negative, tense)
+        else:
+            form = self._suffixed(root, negative, tense, agreement)
+        features = _features(
+            Number={"sg": "Sing", "pl": "Plur"}.get(person[1:], "") if finite and self.grammar.agreement else "",
+            Person=person[:1] if finite and self.grammar.agreement == "person" else "",
+            Polarity="Neg" if negative else "",
+            Tense={"past": "Past", "present": "Pres", "future": "Fut"}.get(tense, ""),
+            VerbForm={"infinitive": "Inf", "participle": "Part"}.get(tense, "Fin"),
+        )
+        return Form(self.spell(form), self.spell(self._suffixed(root, "infinitive")), features)
+
+    def _agreement(self, person: str) -> str:
+        if self.grammar.agreement == "number":
+            return "plural" if person.endswith("pl") else ""
+        return person if self.grammar.agreement == "person" else ""
+
+
+def _features(**features: str) -> str:
+    """UD's FEATS: names in alphabetical order (callers give them so), absent ones left out."""
+    return "|".join(f"{name}={value}" for name, value in features.items() if value) or "_"
+
+
+def _ending(case: str, plural: bool) -> str:
+    return f"{'plural' if plural else 'singular'}.{case or 'nominative'}"
+
+
+def _gender(feminine: bool, plural: bool) -> str:
+    return ("feminine" if feminine else "masculine") + (".plural" if plural else "")
+
+
+@cache
+def _feminine_nouns(family: str) -> frozenset[str]:
+    return frozenset(noun for noun in CONTENT_WORDS if Chance(WORLD, "gender", family, noun).happens(0.5))
+
+
+@cache
+def lexicon(code: str) -> Lexicon:
+    return Lexicon(code)
+
+
+def name_list() -> list[str]:
+    """Every proper name, as sounds."""
+    return [name for kind in ("given", "surname", "place", "organisation") for name in names(kind)]

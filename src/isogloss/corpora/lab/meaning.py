@@ -1,0 +1,90 @@
+"""Meanings: what a sentence says, before any language says it.
+
+A meaning is a tree of clauses and phrases whose leaves are concepts. All languages realise the same trees,
+so translation, word alignment, inference and answers are known by construction.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Phrase(NamedTuple):
+    """Who or what is talked about.
+
+    `kind` is noun, person, place, organisation (proper names), pronoun, adverb, year, question or gap
+    (the place in a relative clause that the noun outside fills).
+    """
+
+    head: str
+    kind: str = "noun"
+    plural: bool = False
+    determiner: str = ""
+    number: int = 0  # 0: not counted
+    adjectives: tuple[str, ...] = ()
+    second: str = ""  # a person's surname, or what kind of organisation a name stands for
+    owner: Phrase | None = None
+    modifier: Adjunct | None = None
+    relative: Clause | None = None
+    conjunct: Phrase | None = None
+
+
+class Adjunct(NamedTuple):
+    """A phrase in a relation: in the house, with a friend; the relation of a bare adverb is ""."""
+
+    relation: str
+    phrase: Phrase
+
+
+class Clause(NamedTuple):
+    """Who did what to whom, where and when. With the verb `be`, `predicate` says what the subject is."""
+
+    verb: str
+    subject: Phrase
+    tense: str = "past"
+    negated: bool = False
+    object: Phrase | None = None
+    recipient: Phrase | None = None
+    goal: Phrase | None = None
+    predicate: Phrase | Adjunct | str | None = None  # a noun phrase, a place, or an adjective
+    place: Adjunct | None = None
+    companion: Adjunct | None = None
+    time: Adjunct | None = None
+    manner: str = ""
+    complement: Clause | None = None
+    adverbial: tuple[str, Clause] | None = None  # because, while, …
+    conjunct: tuple[str, Clause] | None = None  # and, but
+    asks: str = ""  # the part that a question asks for: S, O, R, P, T (see `languages.Grammar.clause`)
+
+
+def concepts(meaning: Phrase | Adjunct | Clause) -> Iterator[str]:
+    """The content of a meaning in a fixed order: concepts, names and numbers without grammar.
+
+    >>> list(concepts(Clause("see", Phrase("dog", adjectives=("big",)), object=Phrase("cat", number=3))))
+    ['see', 'dog', 'big', 'cat', '3']
+    """
+    for value in meaning:
+        if isinstance(value, tuple):
+            if isinstance(value, (Phrase, Adjunct, Clause)):
+                yield from concepts(value)
+            else:
+                for part in value:
+                    if isinstance(part, str):
+                        yield part
+                    else:
+                        yield from concepts(part)
+        elif value and value is not True and value not in GRAMMAR:
+            yield str(value)
+
+
+GRAMMAR = {
+    *("past", "present", "future", "noun", "person", "place", "organisation", "pronoun", "adverb"),
+    *("year", "question", "gap", "the", "a", "S", "O", "R", "P", "T"),
+}
+
+
+def fingerprint(meaning: Phrase | Adjunct | Clause) -> int:
+    """A number that meanings of equal content share; it decides which split a sentence may enter."""
+    return zlib.crc32(" ".join(concepts(meaning)).encode())

@@ -1,0 +1,364 @@
+"""Drawing meanings: what the people of the laboratory talk about, and how often.
+
+Frequencies fall off like Zipf's law, with whole-number weights. Every sentence has a topic, and every verb
+and noun its favourite company, so that each concept is known by the company it keeps: this is what lets
+a model line languages up without any parallel text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from isogloss.core.seeds import Chance
+from isogloss.corpora.lab.concepts import (
+    ABOVE,
+    ADJECTIVE_LIST,
+    DAYS,
+    DESCRIBES,
+    MANNERS,
+    PLACE_RELATIONS,
+    SEASONS,
+    VERB_TABLE,
+    WHEN,
+    WORLD,
+    is_a,
+    members,
+    names,
+)
+from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase, concepts
+
+TOPICS = 12
+TOPIC_BOOST = 6
+AFFINITY = (1, 1, 1, 8)
+FRAMES = ("i", "t", "d", "m", "c", "b", "adjective", "noun", "where")
+FRAME_WEIGHTS = (18, 34, 11, 10, 4, 4, 9, 6, 4)
+SIMPLE_FRAMES = FRAME_WEIGHTS[:4]  # no clause inside a clause inside a clause
+MOST_CONCEPTS = 12  # about 25 words
+TENSES = ("past", "past", "past", "present", "present", "future")
+RELATIVE_TENSES = ("past", "past", "present")
+PERSONAL = ("he", "she", "they", "we", "i", "you")
+
+
+class Table(NamedTuple):
+    """Items and the running sums of their weights."""
+
+    items: Sequence[str]
+    sums: Sequence[int]
+
+    def draw(self, chance: Chance) -> str:
+        return self.items[bisect_right(self.sums, chance.below(self.sums[-1]))]
+
+
+def table(items: Sequence[str], weights: Sequence[int]) -> Table:
+    return Table(items, list(accumulate(weights)))
+
+
+def zipf(items: Sequence[str]) -> list[int]:
+    """Weights that fall with the rank.
+
+    >>> zipf("abcd")
+    [200, 150, 120, 100]
+    """
+    return [600 // (rank + 3) for rank in range(len(items))]
+
+
+@cache
+def topics(concept: str) -> frozenset[int]:
+    """The three topics a concept belongs to (of two at least)."""
+    chance = Chance(WORLD, "topics", concept)
+    return frozenset(chance.below(TOPICS) for _ in range(3))
+
+
+@cache
+def company(owner: str, role: str, topic: int) -> Table:
+    """What stands in a role of a verb or beside a noun, within a topic."""
+    items, weights = _liking(owner, role)
+    return table(items, [w * (TOPIC_BOOST if topic in topics(item) else 1) for item, w in zip(items, weights)])
+
+
+@cache
+def _liking(owner: str, role: str) -> tuple[Sequence[str], list[int]]:
+    items = _candidates(owner, role)
+    chance = Chance(WORLD, "affinity", owner, role)
+    return items, [_frequency(item) * chance.choose(AFFINITY) for item in items]
+
+
+@cache
+def _frequency(concept: str) -> int:
+    """How common a concept is: by its rank among its sisters in the table of concepts."""
+    if concept in ABOVE:
+        sisters: Sequence[str] = [noun for noun in ABOVE if ABOVE[noun] == ABOVE[concept]]
+    else:
+        sisters = ADJECTIVE_LIST if concept in DESCRIBES else MANNERS
+    return zipf(sisters)[sisters.index(concept)]
+
+
+def _candidates(owner: str, role: str) -> Sequence[str]:
+    if role == "subject":
+        return members(VERB_TABLE[owner].subjects)
+    if role == "object":
+        return members(VERB_TABLE[owner].objects)
+    if role == "adjective":
+        return [a for a in ADJECTIVE_LIST if any(is_a(owner, kind) for kind in DESCRIBES[a])]
+    if role == "manner":
+        return MANNERS
+    return members((role,))  # owner "": any noun of a class
+
+
+@cache
+def verbs(frame: str, topic: int) -> Table:
+    items = [verb.name for verb in VERB_TABLE.values() if verb.frame == frame]
+    weights = [w * (TOPIC_BOOST if topic in topics(verb) else 1) for verb, w in zip(items, zipf(items))]
+    return table(items, weights)
+
+
+@cache
+def name_table(kind: str, topic: int) -> Table:
+    items = names(kind)
+    return table(items, [w * (TOPIC_BOOST if topic in topics(n) else 1) for n, w in zip(items, zipf(items))])
+
+
+class Sampler:
+    """Meanings drawn one after another from one source of chance.
+
+    `room` is how much more a sentence may hold; every optional part takes some of it.
+    """
+
+    def __init__(self, chance: Chance, *, named: int = 30):
+        self.chance = chance
+        self.named = named  # per cent of persons, places and the like who have a proper name
+        self.topic = 0
+        self.room = 0
+
+    def sentence(self) -> Clause:
+        """A meaning of bounded size: a statement, or now and then a question."""
+        while True:
+            meaning = self._sentence()
+            if sum(1 for _ in concepts(meaning)) <= MOST_CONCEPTS:
+                return meaning
+
+    def _sentence(self) -> Clause:
+        chance = self.chance
+        self.topic = chance.below(TOPICS)
+        self.room = 2 + chance.below(9)
+        if chance.below(100) < 4:
+            return self.question()
+        clause = self.clause(FRAME_WEIGHTS)
+        if clause.time is None and (clause.verb == "be" or VERB_TABLE[clause.verb].frame == "i"):
+            clause = clause._replace(time=self.time(clause.tense))  # too short alone
+        if self.room >= 4 and chance.below(3):
+            clause = clause._replace(conjunct=(chance.choose(("and", "and", "but")), self.clause(SIMPLE_FRAMES)))
+        return clause
+
+    def clause(self, frames: Sequence[int]) -> Clause:
+        """A clause of some frame, with adjuncts as room allows."""
+        chance = self.chance
+        frame = chance.choose_weighted(FRAMES[: len(frames)], frames)
+        tense = chance.choose(TENSES)
+        negated = chance.below(100) < 14
+        if frame in ("adjective", "noun", "where"):
+            clause = self._being(frame, tense, negated)
+        else:
+            verb = verbs(frame, self.topic).draw(chance)
+            clause = self._doing(verb, frame, tense, negated)
+        return self._adjuncts(clause, frame)
+
+    def question(self) -> Clause:
+        """A question for one part of a clause."""
+        chance = self.chance
+        asks = chance.choose("SOPT")
+        frame = "t" if asks == "O" else chance.choose(("i", "t"))
+        clause = self._doing(verbs(frame, self.topic).draw(chance), frame, chance.choose(TENSES), False)
+        if asks == "S":
+            place = self.location() if frame == "i" else None
+            return clause._replace(asks="S", subject=asked(clause.subject), place=place)
+        if clause.object and asks == "O":
+            return clause._replace(asks="O", object=asked(clause.object))
+        if asks == "P":
+            return clause._replace(asks="P", place=Adjunct("", Phrase("where", "question")))
+        return clause._replace(asks="T", time=Adjunct("", Phrase("when", "question")))
+
+    def _being(self, frame: str, tense: str, negated: bool) -> Clause:
+        chance = self.chance
+        if frame == "adjective":
+            noun = company("", chance.choose(("person", "animal", "thing", "place")), self.topic).draw(chance)
+            subject = self.noun_phrase(noun)
+            adjective = company(noun, "adjective", self.topic).draw(chance)
+            return Clause("be", subject, tense, negated, predicate=adjective)
+        if frame == "where":
+            noun = company("", chance.choose(("person", "thing", "animal")), self.topic).draw(chance)
+            return Clause("be", self.noun_phrase(noun), tense, negated, predicate=self.location())
+        subject = self.person()
+        kind = chance.choose(("worker", "leader", "soldier", "relative", "artist"))
+        predicate = self.noun_phrase(company("", kind, self.topic).draw(chance), determiner="a", plural=subject.plural)
+        return Clause("be", subject, tense, negated, predicate=predicate)
+
+    def _doing(self, verb: str, frame: str, tense: str, negated: bool) -> Clause:
+        chance, topic = self.chance, self.topic
+        subject = self.filler(company(verb, "subject", topic).draw(chance), subject=True)
+        clause = Clause(verb, subject, tense, negated)
+        if frame in "td":
+            clause = clause._replace(object=self.filler(company(verb, "object", topic).draw(chance)))
+        if frame == "d":
+            clause = clause._replace(recipient=self.person())
+        elif frame == "m":
+            clause = clause._replace(goal=self.place())
+        elif frame in "cb":
+            clause = clause._replace(complement=self.clause(SIMPLE_FRAMES))
+        return clause
+
+    def _adjuncts(self, clause: Clause, frame: str) -> Clause:
+        chance = self.chance
+        if self._takes(40, 1):
+            clause = clause._replace(time=self.time(clause.tense))
+        if frame in "itd" and self._takes(35, 2):
+            clause = clause._replace(place=self.location())
+        if clause.verb != "be" and self._takes(22, 1):
+            clause = clause._replace(manner=company(clause.verb, "manner", self.topic).draw(chance))
+        if frame in "itm" and self._takes(14, 2):
+            relation = chance.choose(("with", "with", "for"))
+            clause = clause._replace(companion=Adjunct(relation, self.person()))
+        if self._takes(14, 4):
+            marker = chance.choose(("because", "while", "if", "although"))
+            clause = clause._replace(adverbial=(marker, self.clause(SIMPLE_FRAMES)))
+        return clause
+
+    def _takes(self, percent: int, room: int) -> bool:
+        """Whether an optional part is said; if so, its room is gone."""
+        if self.room < room or self.chance.below(100) >= percent:
+            return False
+        self.room -= room
+        return True
+
+    def filler(self, noun: str, subject: bool = False) -> Phrase:
+        """The noun a verb asks for, or somebody or some place by name in its stead."""
+        if is_a(noun, "person"):
+            return self.person(noun, subject)
+        if is_a(noun, "place") and self.chance.below(100) < self.named:
+            return Phrase(name_table("place", self.topic).draw(self.chance), "place")
+        return self.noun_phrase(noun)
+
+    def person(self, noun: str = "", subject: bool = False) -> Phrase:
+        """A person: by name, by pronoun, by organisation or by a noun."""
+        chance = self.chance
+        draw = chance.below(100)
+        if draw < self.named:
+            surname = name_table("surname", self.topic).draw(chance) if self._takes(40, 1) else ""
+            return self._joined(Phrase(name_table("given", self.topic).draw(chance), "person", second=surname))
+        if draw < self.named + 8:
+            return self.organisation()
+        if subject and draw < self.named + 24:
+            pronoun = chance.choose(PERSONAL)
+            return Phrase(pronoun, "pronoun", plural=pronoun in ("they", "we"))
+        return self.noun_phrase(noun or company("", "person", self.topic).draw(chance))
+
+    def organisation(self) -> Phrase:
+        kind = company("", "organisation_kind", self.topic).draw(self.chance) if self._takes(60, 1) else ""
+        return Phrase(name_table("organisation", self.topic).draw(self.chance), "organisation", second=kind)
+
+    def place(self) -> Phrase:
+        if self.chance.below(100) < self.named + 10:
+            return Phrase(name_table("place", self.topic).draw(self.chance), "place")
+        return self.noun_phrase(company("", "place", self.topic).draw(self.chance))
+
+    def location(self) -> Adjunct:
+        place = self.place()
+        return Adjunct("in" if place.kind == "place" else self.chance.choose(PLACE_RELATIONS), place)
+
+    def time(self, tense: str) -> Adjunct:
+        chance = self.chance
+        draw = chance.below(10)
+        if draw < 4:
+            return Adjunct("", Phrase(chance.choose(WHEN[tense]), "adverb"))
+        if draw < 6:
+            return Adjunct("on", Phrase(chance.choose(DAYS)))
+        if draw < 8 or tense == "present":
+            return Adjunct("in", Phrase(chance.choose(SEASONS)))
+        return Adjunct("in", Phrase(str((1900 if tense == "past" else 2030) + chance.below(120)), "year"))
+
+    def noun_phrase(self, noun: str, *, determiner: str = "", plural: bool | None = None) -> Phrase:
+        """A noun with determiner, number, adjectives, owner, modifier, relative clause, conjunct as room allows."""
+        chance = self.chance
+        if plural is None:
+            plural = chance.below(100) < 30
+        number = 0
+        if not determiner:
+            determiner, number = self._quantity(plural)
+            plural = plural and determiner not in ("every", "this") or number > 0 or determiner in ("many", "few")
+        phrase = Phrase(noun, "noun", plural, determiner, number)
+        fitting = company(noun, "adjective", self.topic)
+        if fitting.items and self._takes(38, 1):
+            first, other = fitting.draw(chance), fitting.draw(chance)
+            both = first != other and self._takes(15, 1)
+            phrase = phrase._replace(adjectives=(first, other) if both else (first,))
+        if self.room < 2:
+            return phrase
+        draw = chance.below(100)
+        if draw < 9:
+            self.room -= 2
+            return phrase._replace(owner=self.person())
+        if draw < 15:
+            self.room -= 2
+            return phrase._replace(modifier=self.location())
+        if draw < 24 and self.room >= 3:
+            self.room -= 3
+            return phrase._replace(relative=self.relative(noun, plural))
+        return self._joined(phrase)
+
+    def relative(self, noun: str, plural: bool) -> Clause | None:
+        """A clause in which the noun has a role, if some verb takes it: as the subject or as the object."""
+        chance = self.chance
+        role = chance.choose(("subject", "subject", "object"))
+        fitting = verbs_for(noun, role, self.topic)
+        if not fitting.items:
+            return None
+        verb = fitting.draw(chance)
+        clause = Clause(verb, Phrase(noun, "gap", plural), chance.choose(RELATIVE_TENSES), chance.below(100) < 10)
+        if role == "object":
+            subject = self.filler(company(verb, "subject", self.topic).draw(chance), subject=True)
+            return clause._replace(subject=subject, object=clause.subject)
+        if VERB_TABLE[verb].frame == "i":
+            return clause._replace(place=self.location())
+        return clause._replace(object=self.filler(company(verb, "object", self.topic).draw(chance)))
+
+    def _quantity(self, plural: bool) -> tuple[str, int]:
+        draw = self.chance.below(100)
+        if draw < 48:
+            return "the", 0
+        if draw < 74:
+            return "a", 0
+        if draw < 86:
+            return "", (2 + self.chance.below(11) if draw < 82 else 13 + self.chance.below(187))
+        return ("every", "some", "many", "few", "this", "no")[(draw - 86) % 6], 0
+
+    def _joined(self, phrase: Phrase) -> Phrase:
+        if not self._takes(10, 2):
+            return phrase
+        if phrase.kind == "person":
+            other = Phrase(name_table("given", self.topic).draw(self.chance), "person")
+        else:
+            above = company("", ABOVE[phrase.head] or phrase.head, self.topic)
+            other = Phrase(above.draw(self.chance), "noun", phrase.plural, "the" if phrase.determiner == "the" else "a")
+        return phrase._replace(conjunct=other) if other.head != phrase.head else phrase
+
+
+def asked(phrase: Phrase) -> Phrase:
+    """Who or what, in the stead of a phrase."""
+    somebody = phrase.kind in ("person", "pronoun") or phrase.kind == "noun" and is_a(phrase.head, "person")
+    return Phrase("who" if somebody else "what", "question")
+
+
+@cache
+def verbs_for(noun: str, role: str, topic: int) -> Table:
+    """Verbs that take the noun in a role: intransitive or transitive as its subject, transitive as its object."""
+    frames = "it" if role == "subject" else "t"
+    items = [
+        verb.name
+        for verb in VERB_TABLE.values()
+        if verb.frame in frames and any(is_a(noun, kind) for kind in (verb.subjects, verb.objects)[role == "object"])
+    ]
+    return table(items, [w * (TOPIC_BOOST if topic in topics(verb) else 1) for verb, w in zip(items, zipf(items))])

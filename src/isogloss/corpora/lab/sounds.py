@@ -1,0 +1,87 @@
+"""Sounds: what the words of a family look like, and the changes by which its daughters drift apart.
+
+A change is written as historical linguists write it: `t > d / V_V` turns t into d between vowels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from isogloss.core.errors import UsageError
+from isogloss.core.seeds import Chance
+
+VOWELS = "aeiouöüAI"  # A and I stand for a vowel that harmonises with the stem
+CONSONANTS = "pbtdkgqmnñfvszšžxhčclrj"
+CLASSES = {"V": f"[{VOWELS}]", "C": f"[{CONSONANTS}]", "#": "\\b"}
+CHANGE = re.compile(r"(\S+) > (\S+)(?: / (\S*)_(\S*))?")
+HARMONY = {"back": str.maketrans("AI", "au"), "front": str.maketrans("AI", "ei")}
+
+
+@dataclass(frozen=True)
+class Phonology:
+    """The words of a family: which sounds, which syllables, how long."""
+
+    onsets: str  # a consonant repeated is a more frequent one
+    vowels: str
+    codas: str  # "-" stands for none
+    lengths: tuple[int, ...] = (2, 2, 2, 3)  # syllables of a content word
+    affix_vowels: str = ""  # where affixes differ: harmonising vowels
+
+    def word(self, chance: Chance, kind: str) -> str:
+        """A new root, function word or affix (shorter, and often starting with a vowel)."""
+        if kind == "affix":
+            vowels = self.affix_vowels or self.vowels
+            shape = chance.choose(("V", "VC", "VC", "CV", "CVC"))
+            return "".join(chance.choose(vowels if part == "V" else self.onsets) for part in shape)
+        syllables = 1 if kind == "function" else chance.choose(self.lengths)
+        word = "".join(chance.choose(self.onsets) + chance.choose(self.vowels) for _ in range(syllables - 1))
+        return word + chance.choose(self.onsets) + chance.choose(self.vowels) + chance.choose(self.codas).strip("-")
+
+
+@cache
+def parse_change(change: str) -> tuple[re.Pattern[str], str]:
+    match = CHANGE.fullmatch(change)
+    if not match:
+        raise UsageError(f"a sound change looks like 't > d / V_V', not '{change}'")
+    old, new, before, after = match.groups(default="")
+    left = f"(?<={_context(before)})" if before and before != "#" else _context(before)
+    right = f"(?={_context(after)})" if after and after != "#" else _context(after)
+    return re.compile(f"{left}{_context(old)}{right}"), "" if new == "∅" else new
+
+
+def evolve(word: str, changes: Sequence[str]) -> str:
+    """A word after the changes, one after another.
+
+    >>> evolve("pataka", ["t > d / V_V", "p > f / #_", "a > ∅ / _#"])
+    'fadak'
+    """
+    for change in changes:
+        pattern, new = parse_change(change)
+        word = pattern.sub(new, word)
+    return word
+
+
+def join(stem: str, affix: str, link: str = "n") -> str:
+    """Stem and suffix (or prefix and stem) as one word; two vowels do not meet.
+
+    >>> join("kato", "in"), join("kat", "in")
+    ('katonin', 'katin')
+    """
+    return stem + link + affix if stem[-1:] in VOWELS and affix[:1] in VOWELS else stem + affix
+
+
+def harmonised(word: str) -> str:
+    """Suffix vowels A and I take the colour of the stem's last vowel.
+
+    >>> harmonised("kütlAr"), harmonised("kutlAr")
+    ('kütler', 'kutlar')
+    """
+    stem_vowels = [sound for sound in word if sound in "aeiouöü"]
+    return word.translate(HARMONY["front" if stem_vowels and stem_vowels[-1] in "eiöü" else "back"])
+
+
+def _context(text: str) -> str:
+    return "".join(CLASSES.get(sound, sound) for sound in text)

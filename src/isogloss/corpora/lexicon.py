@@ -1,0 +1,67 @@
+"""Bilingual lexicons: TSV, one `source<TAB>target` a line; a word with several translations has several lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from isogloss.core.errors import InputError, shown
+from isogloss.core.files import Repairs, read_lines
+from isogloss.corpora.corpus import Format
+from isogloss.corpora.lines import check_last_line, join_columns
+
+
+class Entry(NamedTuple):
+    """A word or phrase and one translation of it."""
+
+    source: str
+    target: str
+
+
+def translations(entries: Iterable[Entry]) -> dict[str, tuple[str, ...]]:
+    """Every translation of each word, in the lexicon's order, each once.
+
+    >>> translations([Entry("bank", "банк"), Entry("bank", "берег"), Entry("bank", "банк")])
+    {'bank': ('банк', 'берег')}
+    """
+    found: dict[str, dict[str, None]] = {}
+    for source, target in entries:
+        found.setdefault(source, {})[target] = None
+    return {source: tuple(targets) for source, targets in found.items()}
+
+
+def stream(path: Path, repairs: Repairs) -> Iterator[Entry]:
+    """With repair allowed, a faulty line is left out and noted."""
+    number = 0
+    for number, line in enumerate(read_lines(path, repairs), 1):
+        fields = line.split("\t")
+        if len(fields) == 2 and all(field.strip() for field in fields):
+            yield Entry(*fields)
+        else:
+            repairs.note(InputError(path, "source<TAB>target", shown(line), line=number))
+    check_last_line(path, number, repairs)
+
+
+def unparse(entries: Iterable[Entry]) -> Iterator[str]:
+    for entry in entries:
+        yield join_columns(entry) + "\n"
+
+
+def recognise(suffix: str, head: Sequence[str]) -> bool:
+    return suffix == ".tsv" and all(line.count("\t") == 1 and line.strip() == line for line in head)
+
+
+def count(entries: Sequence[Entry]) -> dict[str, int]:
+    return {"entries": len(entries), "words": len({entry.source for entry in entries})}
+
+
+FORMAT: Format[Entry] = Format(
+    name="lexicon",
+    kind="lexicon",
+    summary="bilingual lexicon: source<TAB>target, one translation a line",
+    stream=stream,
+    unparse=unparse,
+    recognise=recognise,
+    count=count,
+)

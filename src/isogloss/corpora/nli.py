@@ -1,0 +1,54 @@
+"""Inference pairs: a premise, a hypothesis and how the second follows from the first; pairs in two languages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from isogloss.core.errors import UsageError
+from isogloss.core.seeds import Chance
+from isogloss.corpora.corpus import Corpus
+
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+@dataclass(frozen=True, slots=True)
+class NliPair:
+    """A premise, a hypothesis, and how the second follows from the first.
+
+    >>> NliPair("A dog barks.", "An animal barks.", "entailment").label
+    'entailment'
+    """
+
+    premise: str
+    hypothesis: str
+    label: str | None  # one of LABELS; None where there is no gold label
+    replaced: str | None = None  # "premise" or "hypothesis": what `mixed_language` took from English
+    line: str = field(default="", repr=False, compare=False)  # as read
+    columns: tuple[str, ...] = field(default=(), repr=False, compare=False)  # of that line, where it has columns
+
+
+def mixed_language(native: Corpus[NliPair], english: Corpus[NliPair], seed: int) -> Corpus[NliPair]:
+    """`native` with the premise or the hypothesis of each pair replaced by the parallel English one.
+
+    The choice hangs on the seed and on the pair's place alone, so it is the same for every language.
+    """
+    if len(native) != len(english):
+        raise UsageError(
+            f"parallel pairs needed, got {len(native)} in {native.lang} and {len(english)} in {english.lang}"
+        )
+    chance, mixed = Chance(seed, "mixed language"), []
+    for i, (own, other) in enumerate(zip(native, english, strict=True)):
+        if own.label != other.label:
+            labels = f"{own.label} in {native.lang} and {other.label} in {english.lang}"
+            raise UsageError(f"parallel pairs needed, got different labels at index {i}: {labels}")
+        if chance.choose(("premise", "hypothesis")) == "premise":
+            mixed.append(replace(own, premise=other.premise, replaced="premise"))
+        else:
+            mixed.append(replace(own, hypothesis=other.hypothesis, replaced="hypothesis"))
+    return native.with_items(mixed)
+
+
+def count(pairs: Sequence[NliPair]) -> dict[str, int]:
+    unlabelled = sum(pair.label is None for pair in pairs)
+    return {"pairs": len(pairs)} | ({"pairs without label": unlabelled} if unlabelled else {})

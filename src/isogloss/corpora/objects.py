@@ -1,0 +1,74 @@
+"""JSON read strictly: what the standard allows, nothing lost, and every failure one kind of error."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+MAX_DEPTH = 64
+
+
+class JsonError(ValueError):
+    """Why a text is no JSON, and the line of the text where that shows."""
+
+    def __init__(self, reason: str, line: int | None = None):
+        super().__init__(reason)
+        self.line = line
+
+
+def parse_json(text: str) -> Any:
+    """The value a JSON text stands for; `NaN` and a key given twice are refused, as either would be lost.
+
+    >>> parse_json('{"a": [1, 2]}')
+    {'a': [1, 2]}
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        raise JsonError(f"{error.msg} (column {error.colno})", error.lineno) from None
+    except RecursionError:
+        raise JsonError("brackets nested too deeply") from None
+    except JsonError:
+        raise
+    except ValueError:
+        raise JsonError("a number of absurd length") from None
+    if _deep(value):
+        raise JsonError("brackets nested too deeply")
+    return value
+
+
+def is_text(value: object) -> bool:
+    """Whether a value is a string of characters; half a surrogate pair is none, and no file could hold it."""
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise JsonError(f"the key {max(keys, key=keys.count)!r} twice in one object")
+    return result
+
+
+def _deep(value: Any) -> bool:
+    """Whether comparing, showing or writing the value could meet Python's limit on recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            member
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for member in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return bool(level)
+
+
+def _refuse(constant: str) -> None:
+    raise JsonError(f"the constant {constant}")

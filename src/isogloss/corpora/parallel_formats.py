@@ -1,0 +1,94 @@
+"""The one-file formats of parallel text: a TSV with a column per language, and fast_align's `source ||| target`.
+
+Both keep every character of a sentence, so that writing gives the same bytes back. A row that lacks a
+sentence is an error with its line; `repair=True` leaves it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from isogloss.core.errors import InputError, shown
+from isogloss.core.files import Repairs, read_lines
+from isogloss.corpora.corpus import Format
+from isogloss.corpora.lines import check_last_line, join_columns
+from isogloss.languages.codes import canonical, is_language
+
+BARS = "|||"
+Row = dict[str, str]  # language → sentence
+
+
+def tsv(languages: Sequence[str] | None = None) -> Format[Row]:
+    """A TSV of one sentence per language and row; its first line names the languages unless they are given."""
+
+    def stream(path: Path, repairs: Repairs) -> Iterator[Row]:
+        codes, number = languages, 0
+        for number, line in enumerate(read_lines(path, repairs), 1):
+            fields = line.split("\t")
+            if codes is None:
+                codes = _header(path, fields)
+            elif len(fields) != len(codes):
+                expected = f"{len(codes)} sentences separated by tabs"
+                repairs.note(InputError(path, expected, f"{len(fields)} in {shown(line)}", line=number))
+            elif any(not text.strip() for text in fields):
+                repairs.note(InputError(path, "a sentence in every column", "an empty one", line=number))
+            else:
+                yield dict(zip(codes, fields, strict=True))
+        check_last_line(path, number, repairs)
+
+    def unparse(rows: Iterable[Row]) -> Iterator[str]:
+        header = languages is None
+        for row in rows:
+            if header:
+                yield join_columns(list(row)) + "\n"
+                header = False
+            yield join_columns(list(row.values())) + "\n"
+
+    summary = "parallel sentences, one column per language, the languages named in the header"
+    return Format("parallel-tsv", "parallel", summary, stream, unparse, _is_tsv, _count)
+
+
+def fast_align(languages: Sequence[str] = ("source", "target")) -> Format[Row]:
+    """fast_align's input, `source ||| target`: words separated by spaces, kept with their spacing."""
+
+    def stream(path: Path, repairs: Repairs) -> Iterator[Row]:
+        number = 0
+        for number, line in enumerate(read_lines(path, repairs), 1):
+            fields = line.split(BARS)
+            if len(fields) == 2 and all(text.strip() for text in fields):
+                yield dict(zip(languages, fields, strict=True))
+            else:
+                repairs.note(InputError(path, f"source {BARS} target", shown(line), line=number))
+        check_last_line(path, number, repairs)
+
+    def unparse(rows: Iterable[Row]) -> Iterator[str]:
+        for row in rows:
+            yield join_columns(list(row.values()), BARS) + "\n"
+
+    summary = "tokenised sentence pairs, source ||| target"
+    return Format("fast-align", "parallel", summary, stream, unparse, _is_fast_align, _count)
+
+
+def _is_tsv(suffix: str, head: Sequence[str]) -> bool:
+    codes = head[0].split("\t")
+    return len(codes) > 1 and all(map(is_language, codes))
+
+
+def _is_fast_align(suffix: str, head: Sequence[str]) -> bool:
+    return all(line.count(BARS) == 1 for line in head)
+
+
+def _header(path: Path, fields: list[str]) -> list[str]:
+    if len(fields) < 2 or len({canonical(code) for code in fields}) < len(fields) or not all(map(is_language, fields)):
+        advice = "give languages=('en', 'fr', …) if it has none"
+        raise InputError(path, "a header of language codes", shown("\t".join(fields)), line=1, advice=advice)
+    return fields
+
+
+def _count(rows: Sequence[Row]) -> dict[str, int]:
+    return {"sentences": len(rows)}
+
+
+TSV = tsv()
+FAST_ALIGN = fast_align()

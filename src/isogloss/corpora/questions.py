@@ -1,0 +1,111 @@
+"""Questions about a paragraph: what extractive question answering reads, and pairing two languages.
+
+The languages of a question are not in its file: `in_languages` fills them in from the corpus and the file's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from isogloss.core.errors import InputError, shown
+from isogloss.core.files import Repairs
+from isogloss.corpora.corpus import Corpus
+from isogloss.languages.codes import UNKNOWN, canonical
+
+MLQA_NAME = re.compile(r"context-[a-z]{2,3}-question-([a-z]{2,3})")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A span of the paragraph: `context[start : start + len(text)] == text`."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a question stood (article, paragraph), and the objects around it but for what `Question` holds."""
+
+    place: tuple[int, int]
+    document: Mapping[str, Any]
+    article: Mapping[str, Any]
+    paragraph: Mapping[str, Any]
+    question: Mapping[str, Any]
+    answers: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, the paragraph to search, and the answers in it (none where there is no answer).
+
+    >>> question = Question("q1", "Who barks?", "The dog barks.", (Answer("dog", 4),))
+    >>> [question.context[a.start : a.start + len(a.text)] for a in question.answers]
+    ['dog']
+    """
+
+    id: str
+    question: str
+    context: str
+    answers: tuple[Answer, ...]
+    title: str = ""
+    question_lang: str = UNKNOWN
+    context_lang: str = UNKNOWN
+    source: Source | None = field(default=None, repr=False, compare=False)
+
+
+def in_languages(corpus: Corpus[Question]) -> Corpus[Question]:
+    """Each question with its languages: the corpus's, unless an MLQA file name tells the question's own."""
+    match = MLQA_NAME.search(Path(corpus.origin).name)
+    asked = canonical(match[1]) if match else corpus.lang
+    return corpus.with_items(replace(item, question_lang=asked, context_lang=corpus.lang) for item in corpus)
+
+
+def pair_languages(
+    questions: Corpus[Question], paragraphs: Corpus[Question], *, repair: bool = False
+) -> Corpus[Question]:
+    """The questions of one language over the paragraphs and answers of another, joined by question id.
+
+    An id that only one side has is an error; with `repair=True` the question is left out and noted.
+    """
+    asked, known, repairs = _by_id(questions), _by_id(paragraphs), Repairs(repair)
+    _note_missing(asked, known, paragraphs, repairs)
+    _note_missing(known, asked, questions, repairs)
+    pairs = [
+        replace(item, question=asked[id].question, question_lang=asked[id].question_lang)
+        for id, item in known.items()
+        if id in asked
+    ]
+    return replace(paragraphs, items=tuple(pairs), repairs=(*paragraphs.repairs, *repairs.made))
+
+
+def count(questions: Sequence[Question]) -> dict[str, int]:
+    counts = {"questions": len(questions), "paragraphs": len({item.context for item in questions})}
+    odd = {
+        "questions without answer": sum(not item.answers for item in questions),
+        "questions with an id seen before": len(questions) - len({item.id for item in questions}),
+    }
+    return counts | {what: n for what, n in odd.items() if n}
+
+
+def _by_id(corpus: Corpus[Question]) -> dict[str, Question]:
+    result = {item.id: item for item in corpus}
+    if len(result) < len(corpus):
+        id, times = Counter(item.id for item in corpus).most_common(1)[0]
+        raise InputError(corpus.origin or corpus.lang, "one question per id", f"{times} with the id {shown(id)}")
+    return result
+
+
+def _note_missing(
+    ids: Mapping[str, Question], others: Mapping[str, Question], corpus: Corpus[Question], repairs: Repairs
+) -> None:
+    missing = [id for id in ids if id not in others]
+    for id in missing:
+        expected = f"the question {shown(id)}, which the other language has"
+        advice = f"{len(missing)} are missing; repair=True leaves them out"
+        repairs.note(InputError(corpus.origin or corpus.lang, expected, "none", advice=advice))

@@ -1,0 +1,105 @@
+"""Raw text: one sentence or paragraph a line, in a file, several files or a folder.
+
+Empty lines are separators, not text: they are never items, but a `Line` remembers those that follow it, so
+that writing gives the file back. (What is not kept: empty lines before the first text, and whether the last
+line ended in a newline; it always does after writing.)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from isogloss.core.errors import InputError, UsageError, shown
+from isogloss.core.files import Repairs, bare_suffix, read_lines
+from isogloss.corpora.corpus import Corpus, Format
+from isogloss.languages.codes import canonical, language_of_path
+
+SUFFIXES = (".txt", ".text", ".raw")
+
+
+class Line(str):
+    """A line of text that knows the empty lines after it, as written; otherwise an ordinary string."""
+
+    __slots__ = ("after",)
+    after: str
+
+    def __new__(cls, text: str, after: str = "") -> Line:
+        line = super().__new__(cls, text)
+        line.after = after
+        return line
+
+
+def stream(path: Path, repairs: Repairs) -> Iterator[str]:
+    text: str | None = None
+    after: list[str] = []
+    for line in read_lines(path, repairs):
+        if not line.strip():
+            after.append(line + "\n")
+            continue
+        if text is not None:
+            yield Line(text, "".join(after))
+        text, after = line, []
+    if text is not None:
+        yield Line(text, "".join(after))
+
+
+def unparse(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        if not line.strip() or "\n" in line or "\r" in line or "\0" in line:
+            raise UsageError(f"cannot be written as one line of text: {shown(line)}")
+        yield f"{line}\n{line.after if isinstance(line, Line) else ''}"
+
+
+def read(paths: Sequence[str | os.PathLike[str]], *, lang: str | None, repair: bool) -> Corpus[str]:
+    """All lines of files or folders in one language: the one given, or the one that their names declare."""
+    repairs = Repairs(repair)
+    files = [file for path in paths for file in text_files(path)]
+    lines = tuple(line for file in files for line in stream(file, repairs))
+    origin = ", ".join(os.fspath(path) for path in paths)
+    if not lines:
+        raise InputError(origin, "at least one line of text", "none")
+    languages = {canonical(lang)} if lang else {language_of_path(path) for path in paths}
+    if len(languages) != 1:
+        raise UsageError(f"text in several languages ({', '.join(sorted(languages))}): read each alone, or give lang=")
+    return Corpus(lines, languages.pop(), FORMAT, origin, tuple(repairs.made))
+
+
+def stream_files(paths: Iterable[str | os.PathLike[str]], repair: bool = False) -> Iterator[str]:
+    """The lines of many files or folders, one at a time: for text larger than memory."""
+    repairs = Repairs(repair)
+    for path in paths:
+        for file in text_files(path):
+            yield from stream(file, repairs)
+
+
+def text_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The file itself; or every text file below a folder (`.txt`, compressed or not), in order of name."""
+    path = Path(path)
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if file.is_file() and bare_suffix(file) in SUFFIXES)
+    if not found:
+        raise InputError(path, f"text files ({', '.join(SUFFIXES)}; .gz, .xz, .bz2 too) in the folder", "none")
+    return found
+
+
+def recognise(suffix: str, head: Sequence[str]) -> bool:
+    return suffix in SUFFIXES
+
+
+def count(lines: Sequence[str]) -> dict[str, int]:
+    empty = sum(line.after.count("\n") for line in lines if isinstance(line, Line))
+    return {"lines": len(lines) + empty} | ({"empty lines": empty} if empty else {})
+
+
+FORMAT: Format[str] = Format(
+    name="text",
+    kind="text",
+    summary="raw text: one sentence or paragraph a line",
+    stream=stream,
+    unparse=unparse,
+    recognise=recognise,
+    count=count,
+)

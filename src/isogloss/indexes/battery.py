@@ -1,0 +1,166 @@
+"""Many indexes for many pairs of languages at one layer, from one pass over each language's vectors.
+
+The scatter of each language and its eigendecomposition are computed once and serve every pair and index; a pair
+adds one cross scatter. Indexes that need the vectors themselves (matching, RBF CKA, …) run pair by pair in
+blocks. Intervals cost one further pass per pair and about three products of n·d² per index of CKA or CCA type
+(two orders of magnitude less than recomputing the index for 100 draws). Memory: (languages + pairs)·d² numbers
+for the moments, a few d² per pair in work, one block of rows per language; O(n) for the intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import torch
+
+from isogloss.core.errors import UsageError
+from isogloss.indexes import INDEXES
+from isogloss.indexes.bootstrap import influences, interval, replicates, standard_error
+from isogloss.indexes.index import Index, Sample
+from isogloss.indexes.moments import Accumulator, Moments, Pair
+from isogloss.indexes.vectors import BLOCK, InvalidVectors, Vectors, as_tensor, check_parallel, spans, take
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """One index for one pair; the interval is None where none was asked for."""
+
+    source: str
+    target: str
+    index: str
+    value: float
+    n: int
+    error: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+    replicates: np.ndarray | None = None  # joint over pairs, indexes and layers measured with the same seed
+
+
+def against(source: str, names: Sequence[str]) -> list[Pair]:
+    """The pairs of one source with every other language.
+
+    >>> against("en", ["en", "fr", "ru"])
+    [('en', 'fr'), ('en', 'ru')]
+    """
+    return [(source, name) for name in names if name != source]
+
+
+def all_pairs(names: Sequence[str]) -> list[Pair]:
+    """Every language with every later one."""
+    return list(combinations(names, 2))
+
+
+def compare(
+    views: Mapping[str, Vectors],
+    pairs: Sequence[Pair],
+    indexes: Sequence[str | Index] = ("cka", "anc", "matching"),
+    *,
+    bootstrap: int = 100,
+    confidence: float = 0.95,
+    seed: int = 0,
+    device: str | torch.device | None = None,
+    block: int = BLOCK,
+    where: str = "",
+) -> list[Measurement]:
+    """Every index for every pair of views, all at one layer; `views` are parallel `(sentences, units)` arrays.
+
+    `bootstrap` is the number of replicates to return (0: no intervals either); `where`, such as "layer 5",
+    is what errors name beside the language and the sentence. Rows come pair by pair, in the order given.
+    """
+    chosen = [INDEXES[index] if isinstance(index, str) else index for index in indexes]
+    prefix = f"{where}, " if where else ""
+    n = _check(views, pairs, prefix)
+    placed = {name: _Placed(name, vectors, device) for name, vectors in views.items()}
+    of_moments = [index for index in chosen if index.needs == "moments"]
+    rows: list[Measurement] = []
+    try:
+        accumulator = _accumulate(placed, pairs, n, block) if of_moments else None
+        summed = accumulator.views() if accumulator else {}
+        for source, target in pairs:
+            x, y = placed[source], placed[target]
+            samples: dict[str, Sample] = {}
+            if accumulator:
+                m = Moments(summed[source], summed[target], accumulator.cross[source, target])
+                samples |= _from_moments(of_moments, m, x, y, (source, target), bool(bootstrap))
+            samples |= {i.name: _from_vectors(i, x, y, (source, target)) for i in chosen if i.needs == "vectors"}
+            rows += _rows((source, target), chosen, samples, n, bootstrap, confidence, seed)
+    except InvalidVectors as error:
+        raise error.at(prefix + error.view) from None
+    return rows
+
+
+class _Placed:
+    """Vectors whose rows are handed out on the device of the work."""
+
+    def __init__(self, name: str, vectors: Vectors, device: str | torch.device | None):
+        self.name, self.vectors, self.device = name, vectors, device
+        self.shape = vectors.shape
+
+    def __getitem__(self, rows: Any) -> Any:
+        part = self.vectors[rows]
+        return part if self.device is None else as_tensor(part, self.name).to(self.device)
+
+
+def _check(views: Mapping[str, Vectors], pairs: Sequence[Pair], prefix: str) -> int:
+    if not pairs:
+        raise UsageError(f"{prefix}expected at least one pair of languages to compare, got none")
+    missing = sorted({name for pair in pairs for name in pair} - set(views))
+    if missing:
+        raise UsageError(f"{prefix}no vectors for {', '.join(missing)}; there are vectors for {', '.join(views)}")
+    counts = {check_parallel(views[a], views[b], (prefix + a, prefix + b)) for a, b in pairs}
+    if len(counts) > 1:
+        raise UsageError(f"{prefix}all languages must have the same sentences, got {sorted(counts)} of them")
+    return counts.pop()
+
+
+def _accumulate(views: Mapping[str, Vectors], pairs: Sequence[Pair], n: int, block: int) -> Accumulator:
+    accumulator = Accumulator(pairs)
+    for rows in spans(n, block):
+        accumulator.add({name: take(views[name], rows, name) for name in accumulator.names})
+    return accumulator
+
+
+def _from_moments(
+    indexes: Sequence[Index], m: Moments, x: Vectors, y: Vectors, names: Pair, with_influence: bool
+) -> dict[str, Sample]:
+    values = [index.of_moments(m) for index in indexes if index.of_moments]
+    notes = [index.note(m) if index.note else "" for index in indexes]
+    gradients = [index.gradient(m) for index in indexes if index.gradient] if with_influence else []
+    m.memo.clear()
+    moved = influences(x, y, m, gradients, names) if with_influence else [m.xx.new_empty(0)] * len(indexes)
+    return {index.name: Sample(*parts) for index, *parts in zip(indexes, values, moved, notes)}
+
+
+def _from_vectors(index: Index, x: Vectors, y: Vectors, names: Pair) -> Sample:
+    assert index.of_vectors is not None
+    try:
+        return index.of_vectors(x, y)
+    except InvalidVectors as error:
+        raise error.at({"X": names[0], "Y": names[1]}.get(error.view, f"{names[0]} or {names[1]}")) from None
+
+
+def _rows(
+    pair: Pair,
+    indexes: Sequence[Index],
+    samples: Mapping[str, Sample],
+    n: int,
+    bootstrap: int,
+    confidence: float,
+    seed: int,
+) -> list[Measurement]:
+    found = [samples[index.name] for index in indexes]
+    if not bootstrap:
+        return [Measurement(*pair, i.name, s.value, n, note=s.note) for i, s in zip(indexes, found)]
+    moved = torch.stack([s.influence for s in found])
+    drawn = replicates([s.value for s in found], moved, bootstrap, seed)
+    rows = []
+    for index, one, influence, replicate in zip(indexes, found, moved, drawn):
+        error = standard_error(influence)
+        low, high = interval(one.value, error, index.bounds, confidence)
+        rows.append(Measurement(*pair, index.name, one.value, n, error, low, high, one.note, replicate))
+    return rows

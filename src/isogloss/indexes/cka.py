@@ -1,0 +1,71 @@
+"""Linear CKA, centred kernel alignment.
+
+What it measures: whether the same pairs of sentences are similar in X and in Y, large directions first.
+Formula:     ‖XᵀY‖²_F / (‖XᵀX‖_F ‖YᵀY‖_F), columns of X and Y centred.
+Invariant:   rotation, permutation of neurons, isotropic scaling and translation of either side; not to
+             general linear maps, so a few outlier neurons can decide the value.
+Cost:        O(n·d²) once for the moments, O(d²) for the value; streams.
+Bias:        grows towards 1 when there are few sentences for many neurons; `debiased=True` removes it.
+Reference:   Kornblith, Norouzi, Lee & Hinton (2019), Similarity of neural network representations revisited.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import check_name
+from isogloss.indexes.index import Gradient, Index
+from isogloss.indexes.moments import Moments, moments
+from isogloss.indexes.vectors import Vectors
+
+
+def cka(X: Vectors, Y: Vectors, kernel: Literal["linear", "rbf"] = "linear", debiased: bool = False) -> float:
+    """Centred kernel alignment with a linear or Gaussian kernel; `debiased` is for the linear one.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> round(cka(X, 3 * X[:, ::-1] + 7), 6)  # reordered, scaled and moved neurons are the same to CKA
+    1.0
+    """
+    from isogloss.indexes import debiased_cka, rbf_cka
+
+    check_name(kernel, ["linear", "rbf"], "kernel")
+    if kernel == "rbf" and debiased:
+        raise UsageError("the debiased estimate is defined here for the linear kernel; choose one of the two")
+    if kernel == "rbf":
+        return rbf_cka.sample(X, Y).value
+    return debiased_cka.sample(X, Y).value if debiased else value(moments(X, Y))
+
+
+def value(m: Moments) -> float:
+    return min(1.0, float(m.xy.square().sum() / _norms(m)))
+
+
+def gradient(m: Moments) -> Gradient:
+    similarity = value(m)
+    xx, yy = (-similarity * scatter / scatter.square().sum() for scatter in (m.xx, m.yy))
+    return Gradient(xx, yy, 2 * m.xy / _norms(m))
+
+
+def _norms(m: Moments) -> torch.Tensor:
+    norms = m.xx.square().sum().sqrt() * m.yy.square().sum().sqrt()
+    if not norms:
+        raise UsageError("CKA is not defined for vectors that are all the same")
+    return norms
+
+
+INDEX = Index(
+    name="cka",
+    summary="linear CKA: do the same sentences lie close to each other in both sets?",
+    bounds=(0, 1),
+    symmetric=True,
+    alone=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+    together=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+    cost="O(n·d²) streamed, O(d²) memory",
+    reference="Kornblith et al. 2019",
+    of_moments=value,
+    gradient=gradient,
+)

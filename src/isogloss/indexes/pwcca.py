@@ -1,0 +1,87 @@
+"""PWCCA: canonical correlations weighted by how much of X each canonical direction accounts for.
+
+What it measures: as CCA, with directions that matter to X (the source) counting more.
+Formula:     Σₖ αₖ ρₖ / Σₖ αₖ with αₖ = Σⱼ |⟨hₖ, xⱼ⟩|, hₖ the k-th canonical variate of X and xⱼ its neurons.
+Invariant:   any invertible linear map of Y; of X only isotropic scaling; translation of either side. The
+             weights are sums over the neurons of X, so even a rotation of X changes them. Not symmetric.
+Cost:        O(n·d²) for the moments, O(d³) for two eigendecompositions (one per language) and one SVD.
+Few samples: as CCA: an error from p_x + p_y ≥ n on; `regularisation=r` as there.
+Reference:   Morcos, Raghu & Bengio (2018), Insights on representational similarity in neural networks with
+             canonical correlation. (Their code adds the mean to the variates; this is the published formula.)
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from isogloss.indexes.canonical import Canonical, canonical, canonical_gradient
+from isogloss.indexes.index import Gradient, Index
+from isogloss.indexes.moments import Moments, moments
+from isogloss.indexes.vectors import Vectors
+
+
+def pwcca(X: Vectors, Y: Vectors, regularisation: float = 0.0) -> float:
+    """Projection-weighted canonical correlation; the weights come from X.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> round(pwcca(X, X @ np.array([[1.0, 5.0], [0.0, 2.0]])), 6)
+    1.0
+    """
+    return value(moments(X, Y), regularisation)
+
+
+def value(m: Moments, regularisation: float = 0.0) -> float:
+    c = canonical(m, ridge=regularisation)
+    weights = _loadings(m, c).abs().sum(1)
+    return float(weights @ c.correlations / weights.sum())
+
+
+def gradient(m: Moments, regularisation: float = 0.0) -> Gradient:
+    """By the chain rule through the weights, the singular vectors U and the whitening of X."""
+    c = canonical(m, ridge=regularisation)
+    rho, loadings, root = c.correlations, _loadings(m, c), _root(m, c)
+    weights = loadings.abs().sum(1)
+    similarity = weights @ rho / weights.sum()
+    by_loadings = ((rho - similarity) / weights.sum())[:, None] * loadings.sign()
+    by_u = root @ by_loadings.T
+    turn = c.u.T @ by_u
+    gaps = rho.square() - rho.square()[:, None]
+    # equal correlations: the singular vectors may turn freely among them and the index does not see it
+    inverse = torch.where(gaps.abs() > 1e-12, 1 / gaps, torch.zeros_like(gaps))
+    by_cross = c.u @ (inverse * (turn - turn.T) * rho + torch.diag(weights / weights.sum())) @ c.q.T
+    if len(c.u) > len(rho):  # directions of X beyond the number of correlations
+        outside = by_u - c.u @ turn
+        by_cross = by_cross + outside / rho.clamp_min(torch.finfo(rho.dtype).eps) @ c.q.T
+    return canonical_gradient(c, by_cross, c.u @ by_loadings @ root.T / 2)
+
+
+def _root(m: Moments, c: Canonical) -> Tensor:
+    """Scatter of whitened X with the neurons of X."""
+    ridge = c.ridge * m.xx.trace() / len(m.xx)
+    return c.whiten_x.T @ m.xx + ridge * c.whiten_x.T
+
+
+def _loadings(m: Moments, c: Canonical) -> Tensor:
+    """Scatter of each canonical variate of X with each neuron of X."""
+    return c.u.T @ _root(m, c)
+
+
+def index(regularisation: float = 0.0) -> Index:
+    """The index with a ridge, for `compare` where sentences are few."""
+    return Index(
+        name=f"pwcca(regularisation={regularisation:g})" if regularisation else "pwcca",
+        summary="PWCCA: CCA weighted by how much of the source each direction accounts for",
+        bounds=(0, 1),
+        symmetric=False,
+        alone=frozenset({"isotropic scaling", "permutation", "translation"}),
+        together=frozenset({"isotropic scaling", "permutation", "translation"}),
+        cost="O(n·d²) streamed, O(d³) for the decompositions, O(d²) memory",
+        reference="Morcos et al. 2018",
+        of_moments=lambda m: value(m, regularisation),
+        gradient=lambda m: gradient(m, regularisation),
+    )
+
+
+INDEX = index()

@@ -1,0 +1,60 @@
+"""What every metric shares: counts of one example, counts that add, counts of a whole corpus.
+
+Each metric counts one example at a time; a corpus is the list of its examples' counts, kept for tests of
+significance, and its score is that of their `total`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from isogloss.core.errors import UsageError
+
+C = TypeVar("C", bound="Counts")
+T = TypeVar("T")
+
+
+class Counts:
+    """Base of the counts: each is a frozen dataclass of numbers and adds field by field."""
+
+    def __add__(self: C, other: C) -> C:
+        if type(other) is not type(self):
+            return NotImplemented
+        return total([self, other])
+
+
+def total(counts: Sequence[C]) -> C:
+    """The counts of a corpus from those of its examples (at least one).
+
+    >>> from isogloss.metrics.tagging import TagCounts
+    >>> total([TagCounts(1, 2), TagCounts(3, 4)])
+    TagCounts(correct=4, total=6)
+    """
+    if not counts:
+        raise UsageError("no examples to score: the corpus is empty")
+    return type(counts[0])(*map(sum, zip(*(vars(each).values() for each in counts), strict=True)))
+
+
+def score_each(count: Callable[[T, T], C], gold: Iterable[T], predicted: Iterable[T]) -> list[C]:
+    """`count(gold, predicted)` of every example; as many predictions as there are gold examples.
+
+    >>> from isogloss.metrics.tagging import tag_counts
+    >>> score_each(tag_counts, [["DET", "NOUN"], ["VERB"]], [["DET", "VERB"], ["VERB"]])
+    [TagCounts(correct=1, total=2), TagCounts(correct=1, total=1)]
+    """
+    gold, predicted = list(gold), list(predicted)
+    same_length(gold, predicted, "examples")
+    return [count(g, p) for g, p in zip(gold, predicted, strict=True)]
+
+
+def same_length(gold: Sequence[object], predicted: Sequence[object], unit: str) -> None:
+    """An error unless both sides have as many units."""
+    if len(gold) != len(predicted):
+        raise UsageError(f"gold and predicted must have as many {unit}: {len(gold)} and {len(predicted)}")
+
+
+def ratio(part: float, whole: float) -> float:
+    """`part / whole`; a share of nothing is not a number."""
+    return part / whole if whole else math.nan

@@ -1,0 +1,92 @@
+"""F1 of named entities in BIO tags: over whole spans, and over single tokens.
+
+Spans are read as `conlleval` does, so malformed sequences count too: an `I-` that continues nothing of its
+type starts a span. The token-level micro F1 counts tokens other than `O` whose whole tag (`B-PER`) is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from isogloss.core.errors import UsageError, shown
+from isogloss.metrics.counts import Counts, same_length
+
+
+class Span(NamedTuple):
+    """An entity over the words `start` … `stop - 1`."""
+
+    type: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class F1Counts(Counts):
+    """How many spans (or tokens) are in the gold, how many were predicted, and how many of these are right."""
+
+    gold: int
+    predicted: int
+    correct: int
+
+    @property
+    def precision(self) -> float:
+        return self.correct / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean; 0 where nothing is right, nothing to be found included, as in seqeval."""
+        return 2 * self.correct / (self.gold + self.predicted) if self.correct else 0.0
+
+
+def read_spans(tags: Sequence[str]) -> list[Span]:
+    """The entities of one sentence.
+
+    >>> read_spans(["B-PER", "I-PER", "O", "I-LOC"])
+    [Span(type='PER', start=0, stop=2), Span(type='LOC', start=3, stop=4)]
+    """
+    spans: list[Span] = []
+    start, current = 0, ""
+    for i, tag in enumerate([*tags, "O"]):
+        mark, type = _split(tag)
+        if current and (mark != "I" or type != current):
+            spans.append(Span(current, start, i))
+        if mark != "O" and (mark == "B" or type != current):
+            start = i
+        current = type
+    return spans
+
+
+def span_counts(gold: Sequence[str], predicted: Sequence[str]) -> F1Counts:
+    """Entity counts of one sentence; an entity is right if its type and both ends are.
+
+    >>> span_counts(["B-PER", "I-PER", "O", "B-LOC"], ["B-PER", "O", "O", "B-LOC"]).f1
+    0.5
+    """
+    same_length(gold, predicted, "words")
+    gold_spans, predicted_spans = set(read_spans(gold)), set(read_spans(predicted))
+    return F1Counts(len(gold_spans), len(predicted_spans), len(gold_spans & predicted_spans))
+
+
+def token_counts(gold: Sequence[str], predicted: Sequence[str]) -> F1Counts:
+    """Counts of one sentence's tokens other than `O`, for the token-level micro F1.
+
+    >>> token_counts(["B-PER", "I-PER", "O", "B-LOC"], ["B-PER", "O", "O", "B-LOC"])
+    F1Counts(gold=3, predicted=2, correct=2)
+    """
+    same_length(gold, predicted, "words")
+    correct = sum(g == p != "O" for g, p in zip(gold, predicted, strict=True))
+    return F1Counts(sum(tag != "O" for tag in gold), sum(tag != "O" for tag in predicted), correct)
+
+
+def _split(tag: str) -> tuple[str, str]:
+    """`B-PER` → B and PER; `O` has no type."""
+    mark, _, type = tag.partition("-")
+    if tag == "O" or (mark in {"B", "I"} and type):
+        return mark, type
+    raise UsageError(f"expected a BIO tag such as O, B-PER or I-PER, got {shown(tag)}")

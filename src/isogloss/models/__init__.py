@@ -1,0 +1,1 @@
+"""Pretrained models: loading them, what their layers hold, and changing them."""

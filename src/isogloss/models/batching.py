@@ -1,0 +1,57 @@
+"""Batches of sentences of like length under a token budget: little padding, bounded memory, same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+
+WASTE = 0.04  # share of padding at which a batch is closed …
+SMALLEST = 32  # … unless it is still smaller than this part of the budget: tiny batches cost more than padding
+
+
+def token_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[IntArray]:
+    """Indices of the sentences of each batch, longest first, so that memory runs out at once or never.
+
+    A batch holds at most `budget` tokens with its padding; a longer sentence is a batch of its own.
+
+    >>> [batch.tolist() for batch in token_batches([5, 2, 9, 5, 2], budget=10)]
+    [[2], [0, 3], [1, 4]]
+    """
+    lengths = np.asarray(lengths, dtype=np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    batches, start, tokens = [], 0, 0
+    for end, length in enumerate(lengths[order].tolist()):
+        padded = int(lengths[order[start]]) * (end - start + 1)
+        too_much_padding = padded - tokens - length > WASTE * padded and padded * SMALLEST > budget
+        if end > start and (padded > budget or too_much_padding):
+            batches.append(order[start:end])
+            start, tokens = end, 0
+        tokens += length
+    return [*batches, order[start:]] if len(order) else []
+
+
+def padding_share(lengths: Sequence[int] | IntArray, batches: Sequence[IntArray]) -> float:
+    """The share of positions that hold padding.
+
+    >>> padding_share([4, 2], [np.array([0, 1])])
+    0.25
+    """
+    lengths = np.asarray(lengths, dtype=np.int64)
+    padded = sum(int(lengths[batch].max()) * len(batch) for batch in batches)
+    return 1 - int(lengths.sum()) / padded if padded else 0.0
+
+
+def pad(rows: Sequence[npt.NDArray[np.integer]], value: int) -> IntArray:
+    """Rows of unlike length as one array, filled on the right.
+
+    >>> pad([np.array([1, 2]), np.array([3])], 0).tolist()
+    [[1, 2], [3, 0]]
+    """
+    padded = np.full((len(rows), max(map(len, rows), default=0)), value, dtype=np.int64)
+    for row, values in zip(padded, rows, strict=True):
+        row[: len(values)] = values
+    return padded

@@ -1,0 +1,240 @@
+"""Any Hugging Face text model by name or folder: its text stack, its tokenizer and what is known of both.
+
+Weights come from safetensors unless pickles are allowed, and no code of the repository runs unless asked
+for. An encoder-decoder model is loaded as its encoder, a model with several inputs as its text part.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+import transformers
+from torch import nn
+from transformers.models.auto import modeling_auto
+from transformers.utils import logging
+
+from isogloss.core.errors import InputError, MissingExtra, UsageError
+from isogloss.core.registry import check_name
+from isogloss.models.families import Family, family_of
+
+Layer = int | str  # 0 … L, or FINAL
+FINAL = "final"  # the last block's output after the final norm (pre-LN families)
+NO_LIMIT = 1_000_000  # tokenizers state an absurd length when they know none
+DEFAULT_LENGTH = 512
+HEADS = {"mlm": "AutoModelForMaskedLM", "clm": "AutoModelForCausalLM"}
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.*", "*.model", "*.tiktoken")
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedModel:
+    """A model ready for use, in evaluation mode.
+
+    `network` is what was loaded, with its head if one was asked for; `body` is the text stack inside it.
+    `prefix` and `suffix` are the special tokens around every sentence, as in the model's training.
+    """
+
+    name: str
+    network: nn.Module
+    body: nn.Module
+    tokenizer: transformers.PreTrainedTokenizerBase
+    family: Family
+    layers: int
+    hidden_size: int
+    max_length: int
+    prefix: tuple[int, ...]
+    suffix: tuple[int, ...]
+
+    @property
+    def blocks(self) -> list[nn.Module]:
+        return list(self.body.get_submodule(self.family.blocks).children())
+
+    @property
+    def final_norm(self) -> nn.Module | None:
+        return self.body.get_submodule(self.family.final_norm) if self.family.final_norm else None
+
+    @property
+    def layer_names(self) -> tuple[Layer, ...]:
+        """0 (embedding output), 1 … L (blocks, raw) and, where there is a final norm, "final"."""
+        return (*range(self.layers + 1), *([FINAL] if self.family.final_norm else []))
+
+    @property
+    def device(self) -> torch.device:
+        """Where inputs go: the embeddings' device (the CPU where the weights are kept elsewhere)."""
+        device = next(self.body.parameters()).device
+        return torch.device("cpu") if device.type == "meta" else device
+
+
+def load_model(
+    name_or_folder: str | os.PathLike[str],
+    *,
+    head: Literal["mlm", "clm"] | None = None,
+    dtype: str = "float32",
+    device: str | torch.device | None = None,
+    device_map: str | None = None,
+    allow_pickle: bool = False,
+    trust_remote_code: bool = False,
+) -> LoadedModel:
+    """A model from a folder or the Hugging Face hub.
+
+    `head`: with its masked ("mlm") or causal ("clm") language-model head, for training. `device`: a GPU if
+    there is one, unless said otherwise. `device_map="auto"` spreads a model larger than one GPU over all.
+    """
+    name = os.fspath(name_or_folder)
+    if device is not None and device_map is not None:
+        raise UsageError("device and device_map exclude each other; give one")
+    _check_folder(name, allow_pickle)
+    remote = {"trust_remote_code": trust_remote_code}
+    with _quiet(), _clear_errors(name):
+        config = transformers.AutoConfig.from_pretrained(name, **remote)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name, **remote)
+        options = {"dtype": _dtype(dtype), "device_map": device_map, "use_safetensors": None if allow_pickle else True}
+        network = _read_weights(name, config, head, {**options, **remote})
+    body = _text_stack(network.base_model if head else network)
+    if device_map is None:
+        network.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    return describe(name, network if head else body, body, tokenizer)
+
+
+def describe(name: str, network: nn.Module, body: nn.Module, tokenizer: Any) -> LoadedModel:
+    """A `LoadedModel` around a network at hand: its family, sizes and special tokens."""
+    config: Any = body.config
+    family = family_of(body)
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):
+        raise InputError(name, "a tokenizer with a vocabulary", "special tokens only")
+    prefix, suffix = _special_tokens(name, tokenizer, family)
+    return LoadedModel(
+        name=name,
+        network=network.eval(),
+        body=body,
+        tokenizer=tokenizer,
+        family=family,
+        layers=len(list(body.get_submodule(family.blocks).children())),
+        hidden_size=config.get_text_config().hidden_size,
+        max_length=_max_length(tokenizer, config, family),
+        prefix=prefix,
+        suffix=suffix,
+    )
+
+
+def _check_folder(name: str, allow_pickle: bool) -> None:
+    """What can be said of a folder before any library opens it, in one clear line."""
+    folder = Path(name)
+    if not folder.is_dir():
+        if folder.exists() or folder.is_absolute() or name.startswith((".", "~")):
+            raise InputError(name, "a model folder or a Hugging Face model name", "no such folder")
+        return
+    if not (folder / "config.json").is_file():
+        raise InputError(name, "a model folder with config.json", "none")
+    if not any(any(folder.glob(pattern)) for pattern in TOKENIZER_FILES):
+        raise InputError(name, "a tokenizer beside the model (tokenizer.json)", "none")
+    if any(folder.glob("*.safetensors")):
+        return
+    if not any(folder.glob("*.bin")):
+        raise InputError(name, "weights (*.safetensors)", "none")
+    if not allow_pickle:
+        advice = "allow_pickle=True (--allow-pickle) reads them, if you trust whoever made them"
+        raise InputError(name, "weights as *.safetensors", "pickles (*.bin), which can run code", advice=advice)
+
+
+def _dtype(name: str) -> torch.dtype:
+    check_name(name, ["float32", "float16", "bfloat16"], "dtype")
+    dtype: torch.dtype = getattr(torch, name)
+    return dtype
+
+
+def _read_weights(name: str, config: Any, head: str | None, options: dict[str, Any]) -> Any:
+    """The network with all its weights; one that is not in the files would be random, so it is an error."""
+    whole: Any = modeling_auto.MODEL_MAPPING.get(type(config), None)
+    encoder: Any = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(config), whole)
+    auto: Any = transformers.AutoModel
+    if head:
+        auto = getattr(transformers, HEADS[check_name(head, HEADS, "head")])
+    elif encoder is not whole:
+        auto = transformers.AutoModelForTextEncoding
+    elif whole is not None and "add_pooling_layer" in inspect.signature(whole).parameters:
+        options = {**options, "add_pooling_layer": False}  # no state of ours, and often absent from the files
+    network, loaded = auto.from_pretrained(name, output_loading_info=True, **options)
+    if missing := sorted(loaded["missing_keys"]):
+        shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        raise InputError(name, "all the weights that its configuration names", f"none for {shown}")
+    return network
+
+
+def _text_stack(network: Any) -> nn.Module:
+    """The module that turns token ids into the states of text: an encoder, a decoder, or the text part."""
+    if isinstance(getattr(network, "language_model", None), nn.Module):
+        network = network.language_model
+    stack: nn.Module = network
+    if getattr(network.config, "is_encoder_decoder", False) and hasattr(network, "decoder"):
+        stack = network.get_encoder()
+    return stack
+
+
+def _special_tokens(name: str, tokenizer: Any, family: Family) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What the tokenizer puts before and after a text, found by asking it; with BOS where the family needs it."""
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    framed = tokenizer("a")["input_ids"]
+    starts = [i for i in range(len(framed) - len(bare) + 1) if framed[i : i + len(bare)] == bare]
+    if not starts:
+        raise InputError(name, "a tokenizer that puts special tokens around the text", f"{bare} within {framed}")
+    prefix, suffix = tuple(framed[: starts[0]]), tuple(framed[starts[0] + len(bare) :])
+    if family.bos and tokenizer.bos_token_id is None:
+        raise InputError(name, "a tokenizer with a BOS token, which this family is trained with", "none")
+    if family.bos and tokenizer.bos_token_id not in prefix:
+        prefix = (tokenizer.bos_token_id, *prefix)
+    return prefix, suffix
+
+
+def _max_length(tokenizer: Any, config: Any, family: Family) -> int:
+    """The longest input in tokens, special ones included."""
+    text = config.get_text_config()
+    positions = getattr(text, "max_position_embeddings", None)
+    if positions and family.padded_positions:
+        positions -= text.pad_token_id + 1
+    known = [positions or family.max_length, tokenizer.model_max_length]
+    return min([n for n in known if n and n < NO_LIMIT], default=DEFAULT_LENGTH)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the progress bars and reports of the model library; what matters is checked and raised here."""
+    library: Any = logging
+    verbosity, bars = library.get_verbosity(), library.is_progress_bar_enabled()
+    library.set_verbosity_error()
+    library.disable_progress_bar()
+    try:
+        yield
+    finally:
+        library.set_verbosity(verbosity)
+        if bars:
+            library.enable_progress_bar()
+
+
+@contextlib.contextmanager
+def _clear_errors(name: str) -> Iterator[None]:
+    """The model library's failures as one line that says what to do."""
+    try:
+        yield
+    except ImportError as error:
+        if "accelerate" in str(error).lower():
+            raise MissingExtra("accelerate", "large") from None
+        raise InputError(name, "a model that the installed packages can load", _first_line(error)) from None
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        advice = ""
+        if "trust_remote_code" in str(error):
+            advice = "trust_remote_code=True (--trust-remote-code) runs the repository's own code, if you trust it"
+        elif not Path(name).is_dir():
+            advice = "check the name, or download it where there is a network and give the folder"
+        raise InputError(name, "a loadable model", _first_line(error), advice=advice) from None
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"

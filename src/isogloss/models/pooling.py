@@ -1,0 +1,111 @@
+"""Pooled hidden states of chosen layers from one forward pass.
+
+Every pooling but the maximum is the product of a small matrix (rows: sentences or words, columns: tokens)
+with the states, taken inside the model's own forward pass: no layer's token states are kept, sums are in
+float32, and each batch is copied from the device once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from isogloss.core.errors import InputError, UsageError
+from isogloss.models.batching import IntArray, pad
+from isogloss.models.encoding import Encoded
+from isogloss.models.load import FINAL, Layer, LoadedModel
+
+FloatArray = npt.NDArray[np.float32]
+
+
+def pooled_states(
+    model: LoadedModel, texts: Sequence[Encoded], layers: Sequence[Layer], weights: FloatArray, maximum: bool = False
+) -> FloatArray:
+    """The states of one batch as `array[layer, text, row, unit]`, for `weights[text, row, token]`.
+
+    A row is the sum of the tokens times their weights; with `maximum`, the maximum over tokens of weight > 0.
+    """
+    filler = model.tokenizer.pad_token_id or 0  # hidden by the mask; some families count positions by it
+    ids = torch.from_numpy(pad([text.ids for text in texts], filler)).to(model.device)
+    mask = torch.from_numpy(pad([np.ones(len(text), dtype=np.int64) for text in texts], 0)).to(model.device)
+    matrix = torch.from_numpy(weights).to(model.device)
+    pool = _maximum if maximum else _weighted_sum
+    options = {"use_cache": False} if model.family.causal else {}
+    with torch.inference_mode(), _at_layers(model, layers, lambda states: pool(states, matrix)) as pooled:
+        model.body(input_ids=ids, attention_mask=mask, **options)
+        missing = [layer for layer in layers if layer not in pooled]
+        if missing:
+            raise UsageError(f"the forward pass of '{model.name}' does not go through its layer {missing[0]}")
+        stacked = torch.stack([pooled[layer].to(model.device) for layer in layers])
+    result: FloatArray = stacked.cpu().numpy()
+    return result
+
+
+def check_layers(model: LoadedModel, layers: Sequence[Layer] | None) -> tuple[Layer, ...]:
+    """The layers asked for, 0 … L by default."""
+    if layers is None:
+        return tuple(range(model.layers + 1))
+    for layer in layers:
+        if layer == FINAL and model.final_norm is None:
+            raise UsageError(f"'{model.name}' has no final norm: its layer {model.layers} is already normalised")
+        if layer not in model.layer_names:
+            raise UsageError(f"'{model.name}' has the layers 0 … {model.layers}, not {layer!r}")
+    return tuple(layers)
+
+
+def check_finite(model: LoadedModel, states: FloatArray, layers: Sequence[Layer], indices: IntArray) -> None:
+    """Raises an error that names the first layer and sentence whose states are NaN or infinite."""
+    if np.isfinite(states).all():
+        return
+    layer, text = np.argwhere(~np.isfinite(states))[0][:2]
+    raise InputError(
+        model.name,
+        "finite states",
+        f"NaN or infinity in layer {layers[layer]} of sentence {indices[text]}",
+        advice='the weights are damaged, or dtype="float32" is needed',
+    )
+
+
+@contextlib.contextmanager
+def _at_layers(
+    model: LoadedModel, layers: Sequence[Layer], pool: Callable[[Tensor], Tensor]
+) -> Iterator[dict[Layer, Tensor]]:
+    """What `pool` makes of the states of each layer, filled in by the forward passes inside the context."""
+    pooled: dict[Layer, Tensor] = {}
+    blocks, norm, training = model.blocks, model.final_norm, model.body.training
+
+    def before(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        pooled[0] = pool(args[0] if args else kwargs["hidden_states"])
+
+    def after(layer: Layer) -> Callable[..., None]:
+        def keep(_module: nn.Module, _args: Any, output: Any) -> None:
+            pooled[layer] = pool(output[0] if isinstance(output, tuple) else output)
+
+        return keep
+
+    with contextlib.ExitStack() as hooks:
+        if 0 in layers:  # what enters the first block: embeddings with positions, norm and projection
+            hooks.callback(blocks[0].register_forward_pre_hook(before, with_kwargs=True).remove)
+        for number, block in enumerate(blocks, 1):
+            if number in layers:
+                hooks.callback(block.register_forward_hook(after(number)).remove)
+        if norm is not None and FINAL in layers:
+            hooks.callback(norm.register_forward_hook(after(FINAL)).remove)
+        hooks.callback(model.body.train, training)
+        model.body.eval()
+        yield pooled
+
+
+def _weighted_sum(states: Tensor, weights: Tensor) -> Tensor:
+    return torch.bmm(weights.to(states.device), states.float())
+
+
+def _maximum(states: Tensor, weights: Tensor) -> Tensor:
+    kept = (weights > 0).transpose(1, 2).to(states.device)
+    return states.float().masked_fill(~kept, float("-inf")).amax(1, keepdim=True)

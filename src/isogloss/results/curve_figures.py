@@ -1,0 +1,59 @@
+"""Charts of similarity by layer: one panel per index, one line per pair of languages or per model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+# Okabe & Ito's palette: told apart by colour-blind readers
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+PANEL = {"width": 300, "height": 220}
+CURVE_VALUES = ("value", "low", "high")
+
+
+def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], pairs: bool) -> alt.Chart:
+    """Panels side by side; hovering names the point, a click on the legend brings one line out."""
+    line, rows = _line_names(frame, pairs)
+    if not pairs:
+        spread = pl.col("spread").fill_null(0)
+        rows = rows.with_columns(value="mean", low=pl.col("mean") - spread, high=pl.col("mean") + spread)
+    chosen = alt.selection_point(fields=[line], bind="legend", name="chosen")
+    panels = [_panel(rows.filter(pl.col("index") == index), index, line, chosen) for index in indexes]
+    panels[0] = panels[0].add_params(chosen)  # one legend serves all panels
+    return alt.concat(*panels, columns=3).configure_axis(gridOpacity=0.4).configure_view(stroke=None)
+
+
+def _panel(rows: pl.DataFrame, index: str, line: str, chosen: alt.Parameter) -> alt.LayerChart:
+    """Lines over the layers with a band for the interval; diamonds are states after the final norm."""
+    lines = rows[line].n_unique()
+    colours = alt.Scale(range=PALETTE) if lines <= len(PALETTE) else alt.Scale(scheme="tableau20")
+    base = alt.Chart(alt.Data(values=rows.to_dicts())).encode(
+        x=alt.X("layer:Q", title="layer", axis=alt.Axis(tickMinStep=1, format="d")),
+        y=alt.Y("value:Q", title=index, scale=alt.Scale(zero=False)),
+        color=alt.Color(f"{line}:N", scale=colours, title=line, legend=alt.Legend(symbolOpacity=1)),
+        opacity=alt.condition(chosen, alt.value(1.0), alt.value(0.12)),
+        tooltip=[f"{line}:N", "layer:O", "stage:N", *(alt.Tooltip(f"{x}:Q", format=".3f") for x in CURVE_VALUES)],
+    )
+    blocks = base.transform_filter("datum.stage != 'final norm'")
+    band = blocks.mark_area().encode(
+        y="low:Q", y2="high:Q", opacity=alt.condition(chosen, alt.value(0.18), alt.value(0.02))
+    )
+    curve = blocks.mark_line(point=alt.OverlayMarkDef(size=22))
+    marks = [band, curve]
+    if "final norm" in rows["stage"]:
+        marks.append(base.transform_filter("datum.stage == 'final norm'").mark_point(shape="diamond", size=60))
+    return alt.layer(*marks).properties(title=index, **PANEL)
+
+
+def _line_names(rows: pl.DataFrame, pairs: bool) -> tuple[str, pl.DataFrame]:
+    """What tells the lines apart: the pair, the model, or both where there are several of each."""
+    if not pairs:
+        return "model", rows
+    pair = pl.col("source") + "–" + pl.col("target")
+    if rows["model"].n_unique() == 1:
+        return "pair", rows.with_columns(pair=pair)
+    if rows.select(pair).to_series().n_unique() == 1:
+        return "model", rows
+    return "model and pair", rows.with_columns((pl.col("model") + " " + pair).alias("model and pair"))

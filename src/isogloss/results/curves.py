@@ -1,0 +1,117 @@
+"""Similarity layer by layer: one row per model, pair of languages, layer and index, with its interval."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import check_name
+
+if TYPE_CHECKING:
+    import altair
+
+# `stage` tells the raw output of the last block from the same after the final norm (pre-LN families)
+CURVE_COLUMNS = {
+    "model": pl.String,
+    "source": pl.String,
+    "target": pl.String,
+    "index": pl.String,
+    "layer": pl.Int64,
+    "stage": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "note": pl.String,
+}
+NEURON_COLUMNS = {
+    "model": pl.String,
+    "source": pl.String,
+    "target": pl.String,
+    "layer": pl.Int64,
+    "stage": pl.String,
+    "neuron": pl.Int64,
+    "correlation": pl.Float64,
+}
+SHAPE_COLUMNS = {
+    "model": pl.String,
+    "source": pl.String,
+    "target": pl.String,
+    "index": pl.String,
+    "peak": pl.Int64,
+    "rises": pl.Float64,
+    "falls": pl.Float64,
+    "confidence": pl.Float64,
+}
+PAIR = ["model", "source", "target"]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What `ig.similarity` returns. Curves of several models add with `+` and are drawn together."""
+
+    frame: pl.DataFrame
+    neurons: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEURON_COLUMNS))
+    shapes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SHAPE_COLUMNS))
+
+    def __add__(self, other: Curves) -> Curves:
+        return Curves(
+            pl.concat([self.frame, other.frame]),
+            pl.concat([self.neurons, other.neurons]),
+            pl.concat([self.shapes, other.shapes]),
+        )
+
+    @property
+    def indexes(self) -> list[str]:
+        return self.frame["index"].unique(maintain_order=True).to_list()
+
+    def table(self, index: str) -> pl.DataFrame:
+        """One row per model and pair, one column per layer (`12+norm`: after the final norm)."""
+        check_name(index, self.indexes, "index of these curves")
+        layer = pl.col("layer").cast(pl.String) + pl.when(pl.col("stage") == "final norm").then(
+            pl.lit("+norm")
+        ).otherwise(pl.lit(""))
+        rows = self.frame.filter(pl.col("index") == index).with_columns(layer.alias("layer"))
+        return rows.pivot("layer", index=PAIR, values="value")
+
+    def mean(self) -> pl.DataFrame:
+        """Mean and spread (standard deviation) over the pairs, as in the figures of the ANC paper."""
+        groups = self.frame.group_by("model", "index", "layer", "stage", maintain_order=True)
+        return groups.agg(
+            pl.col("value").mean().alias("mean"),
+            pl.col("value").std().alias("spread"),
+            pl.len().alias("pairs"),
+        )
+
+    def language_neutral(self, top: int = 10) -> pl.DataFrame:
+        """The `top` most and least language-neutral neurons of each layer, by mean |correlation| over pairs."""
+        if self.neurons.is_empty():
+            raise UsageError("no neuron correlations here; ask similarity for the index 'anc'")
+        ranked = (
+            self.neurons.group_by("model", "layer", "stage", "neuron", maintain_order=True)
+            .agg(pl.col("correlation").abs().mean().alias("mean"), pl.col("correlation").abs().min().alias("lowest"))
+            .with_columns(
+                pl.col("mean").rank("ordinal", descending=True).over("model", "layer", "stage").alias("rank"),
+                pl.len().over("model", "layer", "stage").alias("of"),
+            )
+        )
+        kept = ranked.filter((pl.col("rank") <= top) | (pl.col("rank") > pl.col("of") - top))
+        return kept.sort("model", "layer", "stage", "rank")
+
+    def plot(self, index: str | None = None, *, pairs: bool = True) -> altair.Chart:
+        """A chart for each index (or for one): a line per pair, or with `pairs=False` the mean and spread of all."""
+        from isogloss.results.curve_figures import curve_chart
+
+        wanted = [check_name(index, self.indexes, "index of these curves")] if index else self.indexes
+        return curve_chart(self.frame if pairs else self.mean(), wanted, pairs)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Rows as `.csv`, `.tsv`, `.parquet` or `.json`; the charts as `.html`, `.svg`, `.png` or `.pdf`."""
+        from isogloss.results.files import write_chart, write_rows
+
+        if not write_rows(self.frame, path):
+            write_chart(self.plot(), path)

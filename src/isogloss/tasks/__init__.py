@@ -1,0 +1,1 @@
+"""How a corpus becomes a loss, a prediction and a score: one file per task."""
