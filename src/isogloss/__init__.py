@@ -12,6 +12,8 @@ __version__ = "0.1.0"
 
 # public name → the module that defines it
 PUBLIC = {
+    "Curves": "isogloss.results.curves",
+    "similarity": "isogloss.models.similarity",
     "anc": "isogloss.indexes.anc",
     "cca": "isogloss.indexes.cca",
     "cka": "isogloss.indexes.cka",

@@ -17,7 +17,7 @@ import isogloss as ig
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.models.load import LoadedModel, load_model
 from isogloss.models.states import sentence_states
-from tiny_models import BERT_MARKS, SENTENCES, SIZES, build_masked, tokenizer_of
+from tiny_models import SENTENCES, SIZES, build_masked, tokenizer_of
 
 Folder = Callable[[str], Path]
 
@@ -156,7 +156,10 @@ def test_pickles_are_refused_unless_allowed(copy: Callable[[str], Path], tiny: C
     np.testing.assert_array_equal(sentence_states(model, SENTENCES).collect(), want)
 
 
-def test_repository_code_does_not_run_unless_asked(copy: Callable[[str], Path], tmp_path: Path) -> None:
+def test_repository_code_does_not_run_unless_asked(
+    copy: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
     folder, trace = copy("bert"), tmp_path / "it-ran"
     (folder / "own.py").write_text(
         f"open({str(trace)!r}, 'w').close()\n"
@@ -198,7 +201,6 @@ def test_a_tokenizer_without_vocabulary_is_found_out(copy: Callable[[str], Path]
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
     with pytest.raises(InputError, match=r"tokenizer"):
         load_model(folder, device="cpu")
-    assert BERT_MARKS
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"model_type": "no-such-type"}', '{"a": 1}', "\x00"])
@@ -229,6 +231,23 @@ def test_weights_that_do_not_fit_are_refused(copy: Callable[[str], Path]) -> Non
 def test_device_and_device_map_exclude_each_other(folder: Folder) -> None:
     with pytest.raises(UsageError, match="give one"):
         load_model(folder("bert"), device="cpu", device_map="auto")
+
+
+def test_a_device_that_is_not_here_is_one_line(folder: Folder) -> None:
+    with pytest.raises(UsageError, match="unknown device 'gpu7'"):
+        load_model(folder("bert"), device="gpu7")
+    with pytest.raises(UsageError, match="device 'cuda:99' asked for"):
+        load_model(folder("bert"), device="cuda:99")
+
+
+@pytest.mark.parametrize("family", ["bert", "mt5"])
+def test_weights_kept_on_disk_give_the_same_states(folder: Folder, tmp_path: Path, family: str) -> None:
+    accelerate = pytest.importorskip("accelerate")
+    model = load_model(folder(family), device="cpu")
+    want = sentence_states(model, SENTENCES).collect()
+    accelerate.disk_offload(model.body, str(tmp_path), torch.device("cpu"))
+    assert {parameter.device.type for parameter in model.body.parameters()} == {"meta"}
+    np.testing.assert_array_equal(sentence_states(model, SENTENCES).collect(), want)
 
 
 @pytest.mark.parametrize("family", ["bert", "gemma3_text"])

@@ -23,7 +23,9 @@ def laboratory() -> Iterable[Row]:
     from isogloss.corpora.lab.languages import LANGUAGES
 
     for language in LANGUAGES.values():
-        yield language.code, language.name, language.summary
+        kin = f"from {language.parent}" if language.parent else f"family {language.family}"
+        seen = "pretraining" if language.pretrained else "unseen"
+        yield language.code, language.name, language.script, language.grammar.order, kin, f"{seen}, {language.role}"
 
 
 def languages() -> Iterable[Row]:
@@ -33,10 +35,25 @@ def languages() -> Iterable[Row]:
         yield one.code, one.name, " ".join(one.scripts), one.family, one.branch, ", ".join(sorted(one.pretrained_in))
 
 
+def indexes() -> Iterable[Row]:
+    from isogloss.indexes import INDEXES
+
+    return ((name, INDEXES[name].needs, INDEXES[name].summary) for name in INDEXES)
+
+
+def families() -> Iterable[Row]:
+    from isogloss.models.families import FAMILIES
+
+    for name, family in FAMILIES.items():
+        yield name, "decoder" if family.causal else "encoder", "pre-LN" if family.final_norm else "post-LN"
+
+
 # shelf → (what a row holds, its rows); a new registry is one line here
 SHELVES: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
     "formats": (("format", "kind", "what it is"), formats),
-    "laboratory": (("code", "name", "what it is"), laboratory),
+    "indexes": (("index", "needs", "what it asks"), indexes),
+    "families": (("model type", "kind", "norms"), families),
+    "laboratory": (("code", "name", "script", "order", "descent", "role"), laboratory),
     "languages": (("code", "name", "scripts", "family", "branch", "pretrained in"), languages),
 }
 ON_REQUEST = {"languages"}  # long or slow to gather: shown only when named

@@ -14,7 +14,8 @@ from typing import Annotated
 import typer
 
 from isogloss import __version__
-from isogloss.cli import lab, ls, validate
+from isogloss.cli import lab, ls, similarity, validate
+from isogloss.cli.arguments import spread_lists
 from isogloss.cli.screen import complain
 from isogloss.core.errors import IsoglossError
 
@@ -24,9 +25,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Measure, explain and repair zero-shot cross-lingual transfer in multilingual language models.",
 )
+app.command("similarity")(similarity.similarity)
 app.command("ls")(ls.ls)
 app.command("validate")(validate.validate)
 app.command("lab")(lab.lab)
+
+LISTS = ["--parallel"]  # options that may be followed by several words
 
 
 def _show_version(wanted: bool) -> None:
@@ -47,7 +51,7 @@ def main(
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = spread_lists(sys.argv[1:] if arguments is None else arguments, LISTS)
     debug = "--debug" in given
     code = _exit_code([word for word in given if word != "--debug"], debug)
     if code == 130:

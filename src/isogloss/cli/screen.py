@@ -1,11 +1,14 @@
-"""What commands share when they speak: two consoles and plain tables."""
+"""What commands share when they speak: two consoles, plain tables, progress and warnings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 out = Console(highlight=False)
@@ -19,6 +22,32 @@ def complain(message: str) -> None:
 
 def warn(message: str) -> None:
     err.print(f"[yellow]note:[/] {escape(message)}", soft_wrap=True)
+
+
+@contextlib.contextmanager
+def library_warnings() -> Iterator[None]:
+    """Our own warnings (a cut sentence, say) as notes; those of other packages as Python shows them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        if warning.category is UserWarning:
+            warn(str(warning.message))
+
+
+@contextlib.contextmanager
+def progress_bars(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A function (what, done, total) that draws one bar per task, on standard error, only on a terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True) as progress:
+        tasks: dict[str, int] = {}
+
+        def tell(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = progress.add_task(escape(f"{title}: {what}"), total=total)
+            progress.update(tasks[what], completed=done)  # type: ignore[arg-type]
+
+        yield tell
 
 
 def show_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

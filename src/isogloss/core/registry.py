@@ -24,10 +24,13 @@ class Registry(Mapping[str, T], Generic[T]):
         self._members = dict(members)
 
     def __getitem__(self, name: str) -> T:
-        check_name(name, self._members, self.kind)
-        module, attribute = self._members[name].split(":")
+        module, attribute = self.module(name), self._members[name].split(":")[1]
         member: T = getattr(import_module(module), attribute)
         return member
+
+    def module(self, name: str) -> str:
+        """The module that defines a member."""
+        return self._members[check_name(name, self._members, self.kind)].split(":")[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)

@@ -19,6 +19,7 @@ from isogloss.core.files import COMPRESSED, Repairs, read_lines, read_text
 from isogloss.corpora import conllu
 from isogloss.corpora.alignment import NOTHING, SURE, Alignment, Link, detect_base, pharaoh, within
 from isogloss.corpora.corpus import Corpus, Format
+from isogloss.corpora.objects import is_text, parse_json
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import UNKNOWN, pair_code, pair_of_path
 
@@ -39,8 +40,8 @@ def stream(path: Path, repairs: Repairs) -> Iterator[AlignedPair]:
     """Pairs of a JSON-lines file. With repair allowed, a faulty line is left out and noted."""
     for number, line in enumerate(read_lines(path, repairs), 1):
         try:
-            pair = _pair(json.loads(line))
-        except (ValueError, TypeError, KeyError, RecursionError):
+            pair = _pair(parse_json(line))
+        except (ValueError, TypeError, KeyError):
             expected = "{" + ", ".join(f'"{key}": […]' for key in KEYS) + "}"
             repairs.note(InputError(path, expected, shown(line), line=number))
             continue
@@ -83,9 +84,8 @@ def read_folder(folder: Path, repair: bool = False) -> Corpus[AlignedPair]:
     path = _find(folder, "alignment.json")
     source, target = (list(conllu.stream(_find(folder, name), repairs)) for name in ("en.conllu", "target.conllu"))
     try:
-        links = json.loads(read_text(path, repairs))
-        alignments = [_links_by_id(sentence) for sentence in links]
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        alignments = [_links_by_id(sentence) for sentence in parse_json(read_text(path, repairs))]
+    except (ValueError, TypeError, AttributeError) as error:
         raise InputError(path, 'a list of {"word id": ["word id", …]}', str(error)) from None
     if not len(alignments) == len(source) == len(target):
         counts = f"{len(alignments)} for {len(source)} and {len(target)} sentences"
@@ -100,11 +100,10 @@ def read_folder(folder: Path, repair: bool = False) -> Corpus[AlignedPair]:
 
 def _pair(record: dict[str, Any]) -> AlignedPair:
     source, target, links = (record[key] for key in KEYS)
-    if set(record) != set(KEYS) or not all(isinstance(word, str) for word in [*source, *target]):
-        raise ValueError
-    if isinstance(source, str) or isinstance(target, str) or not source or not target:
+    if not all(isinstance(part, list) for part in (source, target, links)) or not source or not target:
         raise TypeError
-    "".join([*source, *target]).encode()  # half a surrogate pair could not be written back
+    if set(record) != set(KEYS) or not all(map(is_text, [*source, *target])):
+        raise ValueError
     return AlignedPair(tuple(source), tuple(target), Alignment(tuple(_link(*link) for link in links)))
 
 

@@ -202,7 +202,7 @@ def recognise(suffix: str, head: Sequence[str], layout: Layout) -> bool:
     prefixes = {match and match[0] for match in map(PREFIX.match, lines)}
     if (len(prefixes) == 1 and None not in prefixes) != layout.prefixed:
         return False
-    words_alone = suffix == ".tsv" and layout.separator == "\t" and all(len(row) == 1 for row in rows)
+    words_alone = suffix == ".tsv" and layout.separator == "\t" and not any(" " in x or "\t" in x for x in lines)
     fitting = sum(len(row) == len(layout.columns) and bool(TAG.fullmatch(row[-1])) for row in rows)
     return bool(rows) and (words_alone or 2 * fitting > len(rows))
 

@@ -26,6 +26,7 @@ from isogloss.corpora.columns import NER_TSV
 from isogloss.corpora.conllu import FORMAT as CONLLU
 from isogloss.corpora.conllu import Row
 from isogloss.corpora.corpus import Corpus, Format, read_corpus
+from isogloss.corpora.lines import join_columns
 from isogloss.corpora.nli_formats import JSONL
 from isogloss.corpora.parallel import ParallelSet, write_lines
 from isogloss.corpora.parallel_files import gather
@@ -42,6 +43,7 @@ class Rows:
     """A loaded split: its rows, and what its columns hold."""
 
     name: str
+    path: str
     config: str | None
     data: Any  # datasets.Dataset
 
@@ -88,7 +90,7 @@ def load(name: str) -> Rows:
         if len(data) != 1:
             raise UsageError(f"{name}: which split? {', '.join(f'{name}:{split}' for split in data)}")
         (data,) = data.values()
-    return Rows(name, config, data)
+    return Rows(name, path, config, data)
 
 
 def read(name: str, kind: str, *, lang: str | None = None, repair: bool = False) -> Corpus[Any]:
@@ -97,11 +99,13 @@ def read(name: str, kind: str, *, lang: str | None = None, repair: bool = False)
     rows = load(name)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows"
-        write_lines(file, write(rows))
         try:
+            write_lines(file, write(rows))
             corpus = read_corpus(file, format, lang=lang or _language(rows), repair=repair)
         except InputError as error:
             raise InputError(name, error.expected, error.got) from None
+        except (ValueError, TypeError, KeyError, IndexError, UsageError) as error:
+            raise InputError(name, f"rows that make a corpus of the kind '{kind}'", str(error)) from None
     repairs = tuple(InputError(name, error.expected, error.got) for error in corpus.repairs)
     return replace(corpus, origin=name, repairs=repairs)
 
@@ -113,6 +117,8 @@ def read_parallel(name: str, *, languages: Sequence[str] | None, words: bool) ->
         records: Iterable[dict[str, Any]] = rows.data["translation"]
     else:
         records = rows.data
+        if not languages and "id" in rows.data.column_names:
+            raise UsageError(f"{name}: is the column 'id' Indonesian? say which columns to take: languages=['en', …]")
         languages = languages or [column for column in rows.data.column_names if is_language(column)]
     pairs = ((str(i), _sentences(name, record, languages)) for i, record in enumerate(records, 1))
     return gather(pairs, None, Repairs(), name, words)
@@ -132,16 +138,19 @@ def _treebank(rows: Rows) -> Iterator[str]:
     columns = [rows.values(*name, optional=name[0] != "form") for name in [*names, ("deps",), ("misc",)]]
     ids, texts = rows.values("idx", "sent_id", optional=True), rows.values("text", optional=True)
     for id, text, *fields in zip(ids, texts, *columns, strict=True):
-        yield from (f"# {key} = {value}" for key, value in (("sent_id", id), ("text", text)) if value is not None)
+        stated = [(key, value) for key, value in (("sent_id", id), ("text", text)) if value is not None]
+        yield from (join_columns([f"# {key} = {value}"]) for key, value in stated)
         padded = [field if field is not None else [None] * len(fields[0]) for field in fields]
         for number, word in enumerate(zip(*padded, strict=True), 1):
-            yield "\t".join(Row(str(number), *("_" if value in (None, "", "None") else str(value) for value in word)))
+            yield join_columns(
+                Row(str(number), *("_" if value in (None, "", "None") else str(value) for value in word))
+            )
         yield ""
 
 
 def _ner(rows: Rows) -> Iterator[str]:
     for words, tags in zip(rows.values("tokens", "words"), rows.values("ner_tags", "tags", "labels"), strict=True):
-        yield from (f"{word}\t{tag}" for word, tag in zip(words, tags, strict=True))
+        yield from (join_columns((str(word), str(tag))) for word, tag in zip(words, tags, strict=True))
         yield ""
 
 
@@ -172,7 +181,7 @@ def _questions(rows: Rows) -> Iterator[str]:
 def _text(rows: Rows) -> Iterator[str]:
     """A document of several lines is as many paragraphs."""
     for text in rows.values("text", "sentence"):
-        yield from (line for line in str(text).splitlines() if line.strip())
+        yield from (line for line in str(text).replace("\r\n", "\n").split("\n") if line.strip())
 
 
 def _named(value: Any, labels: list[str] | None) -> Any:
@@ -184,12 +193,11 @@ def _named(value: Any, labels: list[str] | None) -> Any:
 
 
 def _language(rows: Rows) -> str:
-    """From the configuration (`fr`, `wo_wtb`), or from the dataset's own name."""
-    code = re.split(r"[_-]", rows.config)[0] if rows.config else ""
-    if re.fullmatch(r"[a-z]{2,3}", code) and is_language(code):
-        return code
-    path = NAME.fullmatch(rows.name)
-    return language_of_path(path["path"]) if path and not rows.config else UNKNOWN
+    """From the configuration (`fr`, `wo_wtb`, `20231101.fr`), or from the dataset's own name."""
+    if not rows.config:
+        return language_of_path(rows.path)
+    parts = re.split(r"[_.-]", rows.config)
+    return next((part for part in parts if re.fullmatch(r"[a-z]{2,3}", part) and is_language(part)), UNKNOWN)
 
 
 KINDS: dict[str, tuple[Callable[[Rows], Iterator[str]], Format[Any]]] = {

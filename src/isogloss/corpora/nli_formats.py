@@ -13,6 +13,7 @@ so that writing gives back the same bytes; what was changed in a pair is changed
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -69,7 +70,9 @@ def unparse(pairs: Iterable[NliPair], form: Form) -> Iterator[str]:
     """Lines as they were read, except for what was changed; made anew for pairs that were not read so."""
     header: tuple[str, ...] = ()
     for pair in pairs:
-        own = bool(pair.line) and bool(pair.columns) == bool(form.columns)
+        if not pair.premise.strip() or not pair.hypothesis.strip():
+            raise UsageError(f"a pair needs a premise and a hypothesis to be written, got {pair}")
+        own = _reads(form, pair)
         old = _row(pair.line, pair.columns) if own else {}
         new = old | {form.premise: pair.premise, form.hypothesis: pair.hypothesis}
         if not own or form.label in old or pair.label:
@@ -102,12 +105,20 @@ def language(pair: NliPair) -> str:
     return canonical(str(_row(pair.line, pair.columns)["language"]))
 
 
+def _reads(form: Form, pair: NliPair) -> bool:
+    """Whether the pair was read in this form, so that its line can be written again."""
+    if form.headed:
+        return set(form.columns) <= set(pair.columns)
+    return bool(pair.line) and pair.columns in (form.columns, form.columns[:-1])
+
+
 def _columns(path: Path, first: str, form: Form) -> tuple[str, ...]:
     """The columns of a file, from its first line."""
     names = tuple(first.split("\t"))
     if form.headed:
-        if missing := [name for name in form.columns if names.count(name) != 1]:
-            raise InputError(path, f"a header with one column '{missing[0]}'", shown(first), line=1)
+        times = Counter(names)
+        if wrong := [name for name in (*form.columns, *names) if times[name] != 1]:
+            raise InputError(path, f"a header with one column '{wrong[0]}'", shown(first), line=1)
         return names
     unlabelled = form.columns[:-1]
     return unlabelled if form.label not in unlabelled and len(names) == len(unlabelled) else form.columns
@@ -118,7 +129,8 @@ def _row(line: str, columns: tuple[str, ...]) -> dict[str, Any]:
     if columns:
         values = line.split("\t")
         if len(values) != len(columns):
-            shape = "<TAB>".join(columns) if len(columns) < 5 else f"{len(columns)} columns as in the header"
+            shape = "<TAB>".join(columns) if len(columns) < 5 else f"the {len(columns)} columns of the header"
+            shape += " (as on the first line)" if len(columns) == 2 else ""
             raise LineError(shape, f"{len(values)} columns in {shown(line)}")
         return dict(zip(columns, values, strict=True))
     try:

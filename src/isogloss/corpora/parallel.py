@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import overload
+from typing import TypeVar, overload
 
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs, atomic_write, read_lines
 from isogloss.core.registry import check_name
 from isogloss.languages.codes import canonical
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -101,13 +103,17 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
 
 
 def zip_lines(paths: Sequence[Path], repairs: Repairs) -> Iterator[tuple[str, ...]]:
-    """The files' lines side by side; unequal lengths are an error, for nothing tells where the shift began."""
-    streams = [read_lines(path, repairs) for path in paths]
-    for number, texts in enumerate(zip_longest(*streams), 1):
-        if None in texts:
-            short = texts.index(None)
-            long = next(i for i, text in enumerate(texts) if text is not None)
+    """The files' lines side by side."""
+    return zip_files(paths, [read_lines(path, repairs) for path in paths])
+
+
+def zip_files(paths: Sequence[Path], streams: Sequence[Iterator[T]]) -> Iterator[tuple[T, ...]]:
+    """What the lines of files hold, side by side; unequal lengths are an error, as none knows where a shift began."""
+    for number, items in enumerate(zip_longest(*streams), 1):
+        if None in items:
+            short = items.index(None)
+            long = next(i for i, item in enumerate(items) if item is not None)
             total = number + sum(1 for _ in streams[long])
             expected = f"{total} lines as in {paths[long]}"
             raise InputError(paths[short], expected, f"{number - 1}", line=number, advice="the files are not aligned")
-        yield texts
+        yield items

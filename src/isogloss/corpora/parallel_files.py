@@ -1,8 +1,8 @@
 """Reading parallel text: line-aligned files, Moses pairs, TSV, `source ||| target`, treebanks joined by id.
 
-Sentences are kept as written. What would break the pairing is an error that names the file and the line:
-files of unequal length always; an empty sentence or a tab inside one unless `repair=True`, which leaves
-the row out in every language and notes it.
+XNLI's TSV files give their premises. Sentences are kept as written. What would break the pairing is an
+error that names the file and the line: files of unequal length always; an empty sentence or a tab inside
+one unless `repair=True`, which leaves the row out in every language and notes it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import COMPRESSED, Repairs, bare_suffix, read_lines
-from isogloss.corpora import conllu
+from isogloss.corpora import conllu, nli_formats
 from isogloss.corpora.corpus import collector_paused
-from isogloss.corpora.parallel import ParallelSet, zip_lines
+from isogloss.corpora.parallel import ParallelSet, zip_files, zip_lines
 from isogloss.corpora.parallel_formats import FAST_ALIGN, Row, fast_align, tsv
 from isogloss.corpora.verses import join_verses
 from isogloss.languages.codes import UNKNOWN, canonical, is_language, language_of_path, pair_of_path
@@ -27,7 +27,7 @@ Sources = Mapping[str, Path]
 def read_files(
     paths: Mapping[str, str | os.PathLike[str]], *, verses: Path | None, words: bool, repair: bool
 ) -> ParallelSet:
-    """A file per language: treebanks are joined by sentence id, verse files by verse, others line by line."""
+    """A file per language: treebanks joined by sentence id, XNLI's `.tsv` and plain text by line, Bibles by verse."""
     sources = {canonical(lang): Path(path) for lang, path in paths.items()}
     if len(sources) < len(paths) or not sources:
         raise UsageError(f"parallel text needs one file for each of several languages, got {', '.join(paths)}")
@@ -37,6 +37,8 @@ def read_files(
         if not all(trees):
             raise UsageError("treebanks and plain text cannot be joined; give .conllu files for all languages or none")
         return join_treebanks(sources, repairs)
+    if all(bare_suffix(path) == ".tsv" for path in sources.values()):
+        return gather(join_premises(sources), sources, repairs, _origin(sources.values()), words)
     verses = verses or _verse_ids_beside(sources.values())
     rows = join_verses(sources, verses, repairs) if verses else join_lines(sources, repairs)
     return gather(rows, sources, repairs, _origin(sources.values()), words)
@@ -59,10 +61,11 @@ def read_file(path: Path, *, languages: Sequence[str] | None, words: bool, repai
 def moses_pair(prefix: Path) -> dict[str, Path]:
     """The files `prefix.en`, `prefix.fr`, … beside each other, compressed or not."""
     found: dict[str, Path] = {}
+    expected = pair_of_path(prefix)  # "corpus.en-fr" means these two, whatever else lies there
     for path in sorted(prefix.parent.glob(glob.escape(prefix.name) + ".*")):
         name = path.stem if path.suffix in COMPRESSED else path.name
         code = name[len(prefix.name) + 1 :]
-        if is_language(code):
+        if is_language(code) and (expected is None or canonical(code) in expected):
             if canonical(code) in found:
                 raise InputError(path, "one file per language", f"{found[canonical(code)]} as well")
             found[canonical(code)] = path
@@ -94,6 +97,19 @@ def join_lines(sources: Sources, repairs: Repairs) -> Iterator[tuple[str, Row]]:
             repairs.note(fault)
         else:
             yield str(number), dict(zip(sources, texts, strict=True))
+
+
+def join_premises(sources: Sources) -> Iterator[tuple[str, Row]]:
+    """The premises of XNLI's files, which are line-aligned; each once, at its first line.
+
+    Nothing is repaired here: a pair left out in one language would shift all that follow.
+    """
+    streams = [nli_formats.TSV.stream(path, Repairs()) for path in sources.values()]
+    seen: set[str] = set()
+    for number, pairs in enumerate(zip_files(list(sources.values()), streams), 1):
+        if pairs[0].premise not in seen:
+            seen.add(pairs[0].premise)
+            yield str(number), {lang: pair.premise for lang, pair in zip(sources, pairs, strict=True)}
 
 
 def join_treebanks(sources: Sources, repairs: Repairs) -> ParallelSet:

@@ -1,6 +1,7 @@
 """Every corpus format by name, the public readers, and finding out what a file is.
 
 To add a format: write one module that defines its items and a `Format`, and add one line to `FORMATS`.
+Readers take `hub:` names too, as `isogloss.corpora.hub` describes them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import Repairs, bare_suffix, read_lines
 from isogloss.core.registry import Registry
-from isogloss.corpora import bitext, parallel_files, raw
+from isogloss.corpora import bitext, hub, parallel_files, raw
 from isogloss.corpora.alignment import Alignment, pharaoh
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.columns import NerSentence
@@ -55,7 +56,7 @@ FORMATS: Registry[Format[Any]] = Registry(
 
 def read_treebank(path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False) -> Corpus[Tree]:
     """A CoNLL-U file (`.gz`, `.xz`, `.bz2` too). `bank.write(path)` gives the same bytes back."""
-    return read_corpus(path, FORMATS["conllu"], lang=lang, repair=repair)
+    return _read(path, "treebank", "conllu", lang=lang, repair=repair)
 
 
 def read_ner(
@@ -65,7 +66,7 @@ def read_ner(
 
     `format` is found out if not given: "panx", "ner-tsv", "ner-space" or "conll2003".
     """
-    return read_corpus(path, _format_of(path, "ner", format), lang=lang, repair=repair)
+    return _read(path, "ner", format, lang=lang, repair=repair)
 
 
 def read_nli(
@@ -75,12 +76,12 @@ def read_nli(
 
     `format` is found out if not given: "xnli", "nli-tsv", "nli-jsonl" or "snli-numbered".
     """
-    return read_corpus(path, _format_of(path, "nli", format), lang=lang, repair=repair)
+    return _read(path, "nli", format, lang=lang, repair=repair)
 
 
 def read_qa(path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False) -> Corpus[Question]:
     """Questions of a SQuAD file with their paragraphs; every answer is checked to stand where the file says."""
-    return in_languages(read_corpus(path, FORMATS["squad"], lang=lang, repair=repair))
+    return in_languages(_read(path, "qa", "squad", lang=lang, repair=repair))
 
 
 def read_parallel(
@@ -98,6 +99,8 @@ def read_parallel(
     (`corpus.en-fr` for `corpus.en-fr.en` and `.fr`). Treebanks are joined by sentence id; eBible's files by
     verse, with the list `verses` (found as `vref.txt` beside them). `words=True` splits tokenised text.
     """
+    if hub.is_hub(source):
+        return hub.read_parallel(str(source), languages=languages, words=words)
     if isinstance(source, (str, os.PathLike)):
         if Path(source).exists():
             return parallel_files.read_file(Path(source), languages=languages, words=words, repair=repair)
@@ -144,6 +147,8 @@ def read_text(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, lang: str | None = None, repair: bool = False
 ) -> Corpus[str]:
     """Raw text of a file, of several, or of a folder: one sentence or paragraph a line, empty lines skipped."""
+    if hub.is_hub(path):
+        return hub.read(str(path), "text", lang=lang, repair=repair)
     return raw.read([path] if isinstance(path, (str, os.PathLike)) else path, lang=lang, repair=repair)
 
 
@@ -153,6 +158,14 @@ def _of_pair(corpus: Corpus[T], lang: str | None) -> Corpus[T]:
     if lang and len(pair or ()) != 2:
         raise UsageError(f"a language pair is written 'en>fr', not '{lang}'")
     return replace(corpus, lang=pair_code(*pair) if pair else UNKNOWN)
+
+
+def _read(
+    path: str | os.PathLike[str], kind: str, format: str | None, *, lang: str | None, repair: bool
+) -> Corpus[Any]:
+    if hub.is_hub(path):
+        return hub.read(str(path), kind, lang=lang, repair=repair)
+    return read_corpus(path, _format_of(path, kind, format), lang=lang, repair=repair)
 
 
 def _format_of(path: str | os.PathLike[str], kind: str, name: str | None) -> Format[Any]:

@@ -65,6 +65,15 @@ def canonical_gradient(c: Canonical, by_cross: Tensor, by_x: Tensor | None = Non
     return Gradient(xx, yy, c.whiten_x @ by_cross @ c.whiten_y.T)
 
 
+def damped_inverse(gaps: Tensor, variances: Tensor) -> Tensor:
+    """1/gap where the gap is certain, and less where sampling noise of that variance blurs it; 0 for a tie.
+
+    Directions turn towards each other at the rate 1/gap, to first order. Where another sample could close or
+    reverse the gap they only trade places, and the plain derivative would exaggerate without limit.
+    """
+    return gaps / (gaps.square() + variances).clamp_min(torch.finfo(gaps.dtype).tiny)
+
+
 def _whitening(view: View, kept: int, ridge: float) -> Tensor:
     values, directions = view.spectrum
     return directions[:, :kept] / (values[:kept] + ridge * values.sum() / len(values)).sqrt()

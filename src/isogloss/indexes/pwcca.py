@@ -15,7 +15,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from isogloss.indexes.canonical import Canonical, canonical, canonical_gradient
+from isogloss.indexes.canonical import Canonical, canonical, canonical_gradient, damped_inverse
 from isogloss.indexes.index import Gradient, Index
 from isogloss.indexes.moments import Moments, moments
 from isogloss.indexes.vectors import Vectors
@@ -48,8 +48,8 @@ def gradient(m: Moments, regularisation: float = 0.0) -> Gradient:
     by_u = root @ by_loadings.T
     turn = c.u.T @ by_u
     gaps = rho.square() - rho.square()[:, None]
-    # equal correlations: the singular vectors may turn freely among them and the index does not see it
-    inverse = torch.where(gaps.abs() > 1e-12, 1 / gaps, torch.zeros_like(gaps))
+    noise = (2 * rho * (1 - rho.square())).square() / m.n  # sampling variance of each ρ², by normal theory
+    inverse = damped_inverse(gaps, noise + noise[:, None])
     by_cross = c.u @ (inverse * (turn - turn.T) * rho + torch.diag(weights / weights.sum())) @ c.q.T
     if len(c.u) > len(rho):  # directions of X beyond the number of correlations
         outside = by_u - c.u @ turn

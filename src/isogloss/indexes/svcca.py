@@ -8,16 +8,20 @@ Invariant:   rotation, permutation, isotropic scaling and translation of either 
              maps, which change what the principal directions are.
 Cost:        O(n·d²) for the moments, O(d³) for one eigendecomposition per language.
 Few samples: an error where kx + ky ≥ n (see `canonical`); keep fewer directions then.
+Intervals:   a share of variance that means only a handful of directions jumps when their number does, which
+             intervals understate (87 % coverage instead of 95 % at 5 of 20 directions); a number does not.
 Reference:   Raghu, Gilmer, Yosinski & Sohl-Dickstein (2017), SVCCA.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from isogloss.core.errors import UsageError
-from isogloss.indexes.canonical import canonical, canonical_gradient
+from isogloss.indexes.canonical import canonical, canonical_gradient, damped_inverse
 from isogloss.indexes.index import Gradient, Index
 from isogloss.indexes.moments import Moments, View, moments
 from isogloss.indexes.vectors import Vectors
@@ -38,7 +42,11 @@ def svcca(X: Vectors, Y: Vectors, keep: float | int = KEEP) -> float:
 
 
 def value(m: Moments, keep: float | int = KEEP) -> float:
-    return float(canonical(m, _kept(m, keep)).correlations.mean())
+    return _mean(m, _kept(m, keep))
+
+
+def _mean(m: Moments, kept: tuple[int, int]) -> float:
+    return float(canonical(m, kept).correlations.mean())
 
 
 def gradient(m: Moments, keep: float | int = KEEP) -> Gradient:
@@ -47,6 +55,10 @@ def gradient(m: Moments, keep: float | int = KEEP) -> Gradient:
     within = canonical_gradient(c, c.u @ c.q.T / len(c.correlations))
     x = within.xx + _turning(m.x, kept[0], m.xy @ within.xy.T)
     y = within.yy + _turning(m.y, kept[1], m.xy.T @ within.xy)
+    if isinstance(keep, float):
+        room = int(m.n) - 1 - sum(kept)
+        x = x + _counting(m.x, kept[0], room, lambda kx: _mean(m, (kx, kept[1])))
+        y = y + _counting(m.y, kept[1], room, lambda ky: _mean(m, (kept[0], ky)))
     return Gradient(x, y, within.xy)
 
 
@@ -57,9 +69,27 @@ def _turning(view: View, kept: int, pull: Tensor) -> Tensor:
     """
     values, directions = view.spectrum
     inside, outside = directions[:, :kept], directions[:, kept:]
-    gaps = (values[:kept] - values[kept:, None]).clamp_min(values[0] * torch.finfo(values.dtype).eps)
-    turned = outside @ ((outside.T @ pull @ inside) / gaps) @ inside.T
+    noise = 2 * values.square() / view.n  # sampling variance of each eigenvalue, by normal theory
+    inverse = damped_inverse(values[:kept] - values[kept:, None], noise[:kept] + noise[kept:, None])
+    turned = outside @ ((outside.T @ pull @ inside) * inverse) @ inside.T
     return (turned + turned.T) / 2
+
+
+def _counting(view: View, kept: int, room: int, similarity: Callable[[int], float]) -> Tensor:
+    """The share that comes from the number of directions changing, as if that number were continuous.
+
+    With the share of variance of the first k directions s, another sample needs −ds·Σλ/λₖ more of them.
+    """
+    values, directions = view.spectrum
+    step = max(1, kept // 20)
+    fewer, more = max(1, kept - step), min(view.rank, kept + step, kept + room)
+    if fewer == more:
+        return torch.zeros_like(view.scatter)
+    slope = (similarity(more) - similarity(fewer)) / (more - fewer)
+    inside = directions[:, :kept]
+    change = inside @ inside.T
+    change.diagonal().sub_(values[:kept].sum() / values.sum())
+    return change * (-slope / values[kept - 1])
 
 
 def _kept(m: Moments, keep: float | int) -> tuple[int, int]:

@@ -40,6 +40,13 @@ PAIR_NAMES = [
     )
 ]
 
+# codes of real languages that file names use for something else
+NO_LANGUAGES = {
+    "all", "bin", "cfg", "dep", "dev", "doc", "ext", "ids", "lab", "lex", "log", "low", "map", "mix", "mod", "ner",
+    "new", "nli", "old", "par", "pos", "raw", "res", "run", "seg", "set", "src", "sub", "sys", "tag", "tgt", "tmp",
+    "toy", "vec", "xml",
+}  # fmt: skip
+
 
 @cache
 def canonical(code: str) -> str:
@@ -98,5 +105,9 @@ def _stem(path: Path) -> str:
 
 @cache
 def is_language(code: str) -> bool:
-    """Registered codes only, and no word that file names use for something else ("dev" is Domung)."""
-    return langcodes.tag_is_valid(code) and code not in {"dev", "src", "tgt", "ref", "raw", "all", "out", "new", "tmp"}
+    """Registered codes only, and no word that file names use for something else.
+
+    >>> is_language("wol"), is_language("dev")
+    (True, False)
+    """
+    return langcodes.tag_is_valid(code) and code not in NO_LANGUAGES

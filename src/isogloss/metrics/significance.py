@@ -142,8 +142,9 @@ def _same_examples(a: Sized, b: Sized) -> int:
 def _prepare(a: Sequence[C], b: Sequence[C], score: Callable[[C], float]) -> tuple[Floats, Floats, type[C], float]:
     """The counts as matrices (examples, fields), their class, and the observed difference."""
     _same_examples(a, b)
+    observed = _difference(total(a), total(b), score)
     first, second = (np.array([list(vars(each).values()) for each in side], dtype=np.float64) for side in (a, b))
-    return first, second, type(a[0]), _difference(total(a), total(b), score)
+    return first, second, type(a[0]), observed
 
 
 def _differences(first: Floats, second: Floats, kind: type[C], score: Callable[[C], float]) -> list[float]:

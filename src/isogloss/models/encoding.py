@@ -7,7 +7,7 @@ the model's special tokens. `Encoded.word` numbers the word of each token; speci
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,13 +34,13 @@ class Encoded:
 
 def encode_sentences(model: LoadedModel, sentences: Sequence[str]) -> list[Encoded]:
     """The tokens of each sentence; sentences that had to be cut are counted in one warning."""
-    _check_texts(sentences)
+    check_texts(sentences)
     encoded, cut = [], 0
     for start in range(0, len(sentences), CHUNK):
-        for ids in _tokenize(model, sentences[start : start + CHUNK])["input_ids"]:
+        for ids in tokenize(model, sentences[start : start + CHUNK])["input_ids"]:
             encoded.append(_framed(model, ids, [0] * len(ids)))
-            cut += len(ids) > _room(model)
-    _check_ids(model, encoded)
+            cut += len(ids) > room(model)
+    check_ids(model, [text.ids for text in encoded])
     _warn_of_cut(model, cut, len(sentences))
     return encoded
 
@@ -50,25 +50,32 @@ def encode_words(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list
 
     A token that spans several words belongs to the first, a space to the word that follows.
     """
+    encoded, cut = [], 0
+    for ids, word in word_tokens(model, sentences):
+        encoded.append(_framed(model, ids, word))
+        cut += len(ids) > room(model)
+    check_ids(model, [text.ids for text in encoded])
+    _warn_of_cut(model, cut, len(sentences))
+    return encoded
+
+
+def word_tokens(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[list[int], list[int]]]:
+    """The sub-words of each sentence, uncut and without special tokens, and the word of each."""
     if not model.tokenizer.is_fast:
         raise UsageError(f"the tokenizer of '{model.name}' cannot say which word a token belongs to")
     if any(isinstance(words, str) for words in sentences):
         raise UsageError("expected sentences as lists of words, got a string; split it first")
     texts = [" ".join(words) for words in sentences]
-    _check_texts(texts)
-    encoded, cut = [], 0
+    check_texts(texts)
     for start in range(0, len(sentences), CHUNK):
-        tokens = _tokenize(model, texts[start : start + CHUNK], offsets=True)
+        tokens = tokenize(model, texts[start : start + CHUNK], offsets=True)
         for words, ids, offsets in zip(sentences[start:], tokens["input_ids"], tokens["offset_mapping"]):
             at = _word_at(words)
-            encoded.append(_framed(model, ids, [at[low] for low, _ in offsets]))
-            cut += len(ids) > _room(model)
-    _check_ids(model, encoded)
-    _warn_of_cut(model, cut, len(sentences))
-    return encoded
+            yield ids, [at[min(low, len(at) - 1)] for low, _ in offsets]  # some trim a last space to beyond the end
 
 
-def _tokenize(model: LoadedModel, texts: Sequence[str], offsets: bool = False) -> dict[str, list]:
+def tokenize(model: LoadedModel, texts: Sequence[str], offsets: bool = False) -> dict[str, list]:
+    """What the tokenizer makes of each text, uncut and without special tokens: `input_ids`, `offset_mapping`."""
     tokens: dict[str, list] = model.tokenizer(
         list(texts),
         add_special_tokens=False,
@@ -81,15 +88,16 @@ def _tokenize(model: LoadedModel, texts: Sequence[str], offsets: bool = False) -
 
 
 def _framed(model: LoadedModel, ids: list[int], word: list[int]) -> Encoded:
-    room = _room(model)
+    space = room(model)
     before, after = [SPECIAL] * len(model.prefix), [SPECIAL] * len(model.suffix)
     return Encoded(
-        np.array([*model.prefix, *ids[:room], *model.suffix], dtype=np.int32),
-        np.array([*before, *word[:room], *after], dtype=np.int32),
+        np.array([*model.prefix, *ids[:space], *model.suffix], dtype=np.int32),
+        np.array([*before, *word[:space], *after], dtype=np.int32),
     )
 
 
-def _room(model: LoadedModel) -> int:
+def room(model: LoadedModel) -> int:
+    """How many tokens of text fit between the special ones."""
     return model.max_length - len(model.prefix) - len(model.suffix)
 
 
@@ -103,7 +111,15 @@ def _word_at(words: Sequence[str]) -> list[int]:
     return at or [SPECIAL]
 
 
-def _check_texts(texts: Sequence[str]) -> None:
+def padding_id(model: LoadedModel) -> int:
+    """What fills up a batch, hidden by the mask: some families count positions by it, some find the last token."""
+    tokenizer = model.tokenizer
+    known = [id for id in (tokenizer.pad_token_id, tokenizer.eos_token_id) if id is not None]
+    return int(known[0]) if known else 0
+
+
+def check_texts(texts: Sequence[str]) -> None:
+    """An error unless these are several texts that a tokenizer can take."""
     if isinstance(texts, str):
         raise UsageError("expected a list of sentences, got one string; put it in a list")
     for number, text in enumerate(texts):
@@ -113,9 +129,10 @@ def _check_texts(texts: Sequence[str]) -> None:
             raise UsageError(f"sentence {number}: expected Unicode text, got a lone surrogate in {shown(text)}")
 
 
-def _check_ids(model: LoadedModel, encoded: Sequence[Encoded]) -> None:
+def check_ids(model: LoadedModel, texts: Sequence[npt.NDArray[np.int32]]) -> None:
+    """An error if a token id has no embedding."""
     rows = model.body.get_input_embeddings().num_embeddings  # type: ignore[operator]
-    highest = max((int(text.ids.max()) for text in encoded if len(text)), default=0)
+    highest = max((int(ids.max()) for ids in texts if len(ids)), default=0)
     if highest >= rows:
         advice = "this tokenizer belongs to another model"
         raise InputError(model.name, f"token ids below {rows}, the size of the embeddings", f"{highest}", advice=advice)

@@ -20,7 +20,7 @@ from torch import nn
 from transformers.models.auto import modeling_auto
 from transformers.utils import logging
 
-from isogloss.core.errors import InputError, MissingExtra, UsageError
+from isogloss.core.errors import InputError, IsoglossError, MissingExtra, UsageError
 from isogloss.core.registry import check_name
 from isogloss.models.families import Family, family_of
 
@@ -89,6 +89,7 @@ def load_model(
     name = os.fspath(name_or_folder)
     if device is not None and device_map is not None:
         raise UsageError("device and device_map exclude each other; give one")
+    place = None if device_map else _device(device)
     _check_folder(name, allow_pickle)
     remote = {"trust_remote_code": trust_remote_code}
     with _quiet(), _clear_errors(name):
@@ -97,8 +98,8 @@ def load_model(
         options = {"dtype": _dtype(dtype), "device_map": device_map, "use_safetensors": None if allow_pickle else True}
         network = _read_weights(name, config, head, {**options, **remote})
     body = _text_stack(network.base_model if head else network)
-    if device_map is None:
-        network.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    if place is not None:
+        network.to(place)
     return describe(name, network if head else body, body, tokenizer)
 
 
@@ -147,6 +148,16 @@ def _dtype(name: str) -> torch.dtype:
     check_name(name, ["float32", "float16", "bfloat16"], "dtype")
     dtype: torch.dtype = getattr(torch, name)
     return dtype
+
+
+def _device(device: str | torch.device | None) -> torch.device:
+    try:
+        chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    except RuntimeError:
+        raise UsageError(f"unknown device '{device}'; known: cpu, cuda, cuda:1 …") from None
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        raise UsageError(f"device '{chosen}' asked for, but {torch.cuda.device_count()} CUDA devices are here")
+    return chosen
 
 
 def _read_weights(name: str, config: Any, head: str | None, options: dict[str, Any]) -> Any:
@@ -226,7 +237,9 @@ def _clear_errors(name: str) -> Iterator[None]:
         if "accelerate" in str(error).lower():
             raise MissingExtra("accelerate", "large") from None
         raise InputError(name, "a model that the installed packages can load", _first_line(error)) from None
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except IsoglossError:
+        raise
+    except Exception as error:  # damaged files make the readers beneath raise anything, even a bare Exception
         advice = ""
         if "trust_remote_code" in str(error):
             advice = "trust_remote_code=True (--trust-remote-code) runs the repository's own code, if you trust it"

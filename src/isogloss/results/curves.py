@@ -37,14 +37,16 @@ NEURON_COLUMNS = {
     "neuron": pl.Int64,
     "correlation": pl.Float64,
 }
-SHAPE_COLUMNS = {
+SHAPE_COLUMNS = {  # does the curve rise to an inner maximum and fall after it, and how sure is that?
     "model": pl.String,
     "source": pl.String,
     "target": pl.String,
     "index": pl.String,
     "peak": pl.Int64,
-    "rises": pl.Float64,
-    "falls": pl.Float64,
+    "peak_low": pl.Int64,
+    "peak_high": pl.Int64,
+    "rises": pl.Boolean,
+    "falls": pl.Boolean,
     "confidence": pl.Float64,
 }
 PAIR = ["model", "source", "target"]

@@ -19,13 +19,19 @@ ROWS = (".csv", ".tsv", ".parquet", ".json")
 CHARTS = (".html", ".svg", ".png", ".pdf")
 
 
+def check_suffix(path: str | os.PathLike[str]) -> str:
+    """The suffix of a file we can write, checked before any work is done."""
+    suffix = Path(path).suffix
+    if suffix not in ROWS + CHARTS:
+        raise UsageError(f"{os.fspath(path)}: expected one of {', '.join(ROWS + CHARTS)}, got '{suffix}'")
+    return suffix
+
+
 def write_rows(frame: pl.DataFrame, path: str | os.PathLike[str]) -> bool:
     """Write the rows if the suffix is one of rows; False if it is one of charts."""
-    suffix = Path(path).suffix
+    suffix = check_suffix(path)
     if suffix in CHARTS:
         return False
-    if suffix not in ROWS:
-        raise UsageError(f"{os.fspath(path)}: expected one of {', '.join(ROWS + CHARTS)}, got '{suffix}'")
     buffer = io.BytesIO()
     if suffix == ".parquet":
         frame.write_parquet(buffer)

@@ -10,6 +10,8 @@ Compiled by Numba because the one such package on PyPI, `ufal.chu_liu_edmonds`, 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +20,11 @@ from isogloss.core.errors import UsageError
 
 NO_HEAD = -1  # padding
 NOT_A_NUMBER, NO_TREE = 1, 2
+FAULTS = {
+    NOT_A_NUMBER: "hold NaN or +inf; training may have diverged",
+    NO_TREE: "forbid (-inf) every tree with a single root",
+}
+PART = 256  # sentences that one thread takes at a time
 
 
 def decode_trees(scores: ArrayLike, lengths: ArrayLike | None = None) -> NDArray[np.int64]:
@@ -37,12 +44,19 @@ def decode_trees(scores: ArrayLike, lengths: ArrayLike | None = None) -> NDArray
     words = np.full(len(array), array.shape[1]) if lengths is None else np.asarray(lengths).astype(np.int64)
     if words.shape != array.shape[:1] or (words.size and not 0 <= words.min() <= words.max() <= array.shape[1]):
         raise UsageError(f"lengths must be one number from 0 to {array.shape[1]} for each of {len(array)} sentences")
-    heads = np.full(array.shape[:2], NO_HEAD, dtype=np.int64)
-    sentence, fault = _decode(np.ascontiguousarray(array), words, heads)
-    if fault == NOT_A_NUMBER:
-        raise UsageError(f"arc scores of sentence {sentence} hold NaN or +inf; training may have diverged")
-    if fault == NO_TREE:
-        raise UsageError(f"arc scores of sentence {sentence} forbid (-inf) every tree with a single root")
+    array, heads = np.ascontiguousarray(array), np.full(array.shape[:2], NO_HEAD, dtype=np.int64)
+
+    def decode(start: int) -> None:
+        part = slice(start, start + PART)
+        sentence, fault = _decode(array[part], words[part], heads[part])
+        if fault:
+            raise UsageError(f"arc scores of sentence {start + sentence} {FAULTS[fault]}")
+
+    if len(array) <= PART:
+        decode(0)
+    else:
+        with ThreadPoolExecutor() as pool:  # compiled code lets go of the interpreter lock
+            list(pool.map(decode, range(0, len(array), PART)))
     return heads
 
 
@@ -56,7 +70,7 @@ def decode_tree(scores: ArrayLike) -> list[int]:
     return heads
 
 
-compiled = numba.njit(cache=True)
+compiled = numba.njit(cache=True, nogil=True)
 
 
 @compiled  # type: ignore[untyped-decorator]
@@ -76,110 +90,101 @@ def _decode(scores, lengths, heads):  # type: ignore[no-untyped-def]
 def _choose_best(arcs, heads):  # type: ignore[no-untyped-def]
     """The best head of each word by itself (the first of equals); False if a score is NaN or +inf."""
     for word in range(len(heads)):
-        best, best_score = NO_HEAD, -np.inf
+        best, best_score, sum_of_scores = 0, arcs[word, 0], 0.0
         for head in range(len(heads) + 1):
+            score = arcs[word, head]
             if head != word + 1:
-                score = arcs[word, head]
-                if not score < np.inf:
-                    return False
+                sum_of_scores += score
                 if score > best_score:
                     best, best_score = head, score
-        heads[word] = best
+        if not sum_of_scores < np.inf:
+            return False
+        heads[word] = best if best_score > -np.inf else NO_HEAD
     return True
 
 
 @compiled  # type: ignore[untyped-decorator]
 def _is_tree(heads):  # type: ignore[no-untyped-def]
     """Whether every word reaches the root and the root has one child; also for no words at all."""
-    n = len(heads)
     roots = 0
-    seen = np.zeros(n + 1, np.int64)  # by which word's walk; the root's own entry ends every walk
-    for word in range(1, n + 1):
-        if heads[word - 1] == NO_HEAD:
-            return False
+    seen = np.zeros(len(heads) + 1, np.int64)  # the word from which each node was first reached
+    for word in range(1, len(heads) + 1):
         roots += heads[word - 1] == 0
         node = word
-        while node != 0 and seen[node] == 0:
+        while node > 0 and seen[node] == 0:
             seen[node] = word
             node = heads[node - 1]
-            if node == NO_HEAD:
-                return False
-        if node != 0 and seen[node] == word:
+        if node == NO_HEAD or (node > 0 and seen[node] == word):
             return False
-    return roots == 1 or n == 0
+    return roots == 1 or len(heads) == 0
 
 
 @compiled  # type: ignore[untyped-decorator]
 def _edmonds(arcs, heads):  # type: ignore[no-untyped-def]
-    """The best tree over components: component c stands for all nodes v with `component[v] == c`.
+    """The best tree, found over components: c stands for all nodes v with `component[v] == c`.
 
-    `penalty`, `score` and the ends `source`, `target` of the best arc from component h into d lie at [d, h].
+    At [d, h] of the matrices lies the best arc from component h into d: penalty, score, and its ends as one
+    number, n × dependent + head. False if there is no tree.
     """
     n = len(heads) + 1
-    penalty, score, source, target = _arc_matrices(arcs)
+    penalty, score, ends = _arc_matrices(arcs)
     component = np.arange(n)
-    alive = np.ones(n, np.bool_)
+    alive = np.ones(n, np.bool_)  # not swallowed by another component
     done = np.zeros(n, np.bool_)  # reaches the root
     done[0] = True
-    chosen = np.zeros(n, np.int64)  # the component from which each is entered
-    entry_source, entry_target = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    # one row per contraction: components before it, the one that remained, the arc that entered that one
-    before = np.zeros((n, n), np.int64)
-    kept, kept_source, kept_target = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    source, entry = np.zeros(n, np.int64), np.zeros(n, np.int64)  # the component and the arc that enter each
+    before, kept, kept_entry = np.zeros((n, n), np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     contractions = 0
     path, on_path = np.zeros(n, np.int64), np.zeros(n, np.bool_)
     for word in range(1, n):
         length, node = 0, component[word]
         while not done[node]:
-            head = _best_entry(node, alive, penalty, score)
-            chosen[node], entry_source[node], entry_target[node] = head, source[node, head], target[node, head]
-            path[length], on_path[node], length = node, True, length + 1
-            if not on_path[head]:
-                node = head
-                continue
-            before[contractions], kept[contractions] = component, head
-            kept_source[contractions], kept_target[contractions] = entry_source[head], entry_target[head]
-            contractions += 1
-            start = length - 1
-            while path[start] != head:
-                start -= 1
-            _contract(path[start:length], chosen, alive, component, penalty, score, source, target)
-            for i in range(start, length):
-                on_path[path[i]] = False
-            length, node = start, head
+            source[node] = head = _best_source(node, alive, penalty, score)
+            entry[node] = ends[node, head]
+            path[length], on_path[node] = node, True
+            length, node = length + 1, head
+            if on_path[head]:
+                kept[contractions], kept_entry[contractions] = head, entry[head]
+                for v in range(n):
+                    before[contractions, v] = component[v]
+                contractions += 1
+                stop = length
+                while on_path[head]:
+                    length -= 1
+                    on_path[path[length]] = False
+                _contract(path[length:stop], source, alive, component, penalty, score, ends)
         for i in range(length):
             done[path[i]], on_path[path[i]] = True, False
-    for k in range(contractions - 1, -1, -1):  # open the cycles again, each where it is entered
-        outside, inside = entry_source[kept[k]], entry_target[kept[k]]
-        entry_source[kept[k]], entry_target[kept[k]] = kept_source[k], kept_target[k]
-        broken = before[k, inside]
-        entry_source[broken], entry_target[broken] = outside, inside
+    for k in range(contractions - 1, -1, -1):  # open the cycles again, each at the member by which it is entered
+        arc = entry[kept[k]]
+        entry[kept[k]] = kept_entry[k]
+        entry[before[k, arc // n]] = arc
+    roots = 0
     for word in range(1, n):
-        heads[word - 1] = entry_source[word]
-        if arcs[word - 1, entry_source[word]] == -np.inf:
+        heads[word - 1] = entry[word] % n
+        roots += heads[word - 1] == 0
+        if arcs[word - 1, heads[word - 1]] == -np.inf:
             return False
-    return np.sum(heads == 0) == 1
+    return roots == 1
 
 
 @compiled  # type: ignore[untyped-decorator]
 def _arc_matrices(arcs):  # type: ignore[no-untyped-def]
     n = len(arcs) + 1
-    penalty, score = np.zeros((n, n), np.int64), np.zeros((n, n), np.float64)
-    source, target = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
+    penalty, score, ends = np.zeros((n, n), np.int64), np.zeros((n, n), np.float64), np.zeros((n, n), np.int64)
     for word in range(1, n):
+        penalty[word, 0] = 1
         for head in range(n):
-            source[word, head], target[word, head] = head, word
-            if head == 0:
-                penalty[word, head] = 1
+            ends[word, head] = n * word + head
             if arcs[word - 1, head] == -np.inf:
                 penalty[word, head] += n
             else:
                 score[word, head] = arcs[word - 1, head]
-    return penalty, score, source, target
+    return penalty, score, ends
 
 
 @compiled  # type: ignore[untyped-decorator]
-def _best_entry(node, alive, penalty, score):  # type: ignore[no-untyped-def]
+def _best_source(node, alive, penalty, score):  # type: ignore[no-untyped-def]
     best = NO_HEAD
     for head in range(len(alive)):
         if alive[head] and head != node and (best == NO_HEAD or _better(penalty, score, node, head, node, best)):
@@ -196,14 +201,14 @@ def _better(penalty, score, d, h, other_d, other_h):  # type: ignore[no-untyped-
 
 
 @compiled  # type: ignore[untyped-decorator]
-def _contract(cycle, chosen, alive, component, penalty, score, source, target):  # type: ignore[no-untyped-def]
+def _contract(cycle, source, alive, component, penalty, score, ends):  # type: ignore[no-untyped-def]
     """Makes one component of a cycle, under the name of its first member.
 
     Entering at a member saves the arc that entered it before, so its weight is taken off each new way in.
     """
     n, first = len(alive), cycle[0]
     for member in cycle:
-        saved_penalty, saved_score = penalty[member, chosen[member]], score[member, chosen[member]]
+        saved_penalty, saved_score = penalty[member, source[member]], score[member, source[member]]
         for head in range(n):
             penalty[member, head] -= saved_penalty
             score[member, head] -= saved_score
@@ -211,16 +216,14 @@ def _contract(cycle, chosen, alive, component, penalty, score, source, target): 
     for member in cycle[1:]:
         for other in range(n):
             if alive[other]:
-                if _better(penalty, score, member, other, first, other):
-                    _copy(penalty, score, source, target, member, other, first, other)
-                if _better(penalty, score, other, member, other, first):
-                    _copy(penalty, score, source, target, other, member, other, first)
+                _keep_better(penalty, score, ends, member, other, first, other)  # into the component
+                _keep_better(penalty, score, ends, other, member, other, first)  # out of it
             if component[other] == member:
                 component[other] = first
     alive[first] = True
 
 
 @compiled  # type: ignore[untyped-decorator]
-def _copy(penalty, score, source, target, d, h, to_d, to_h):  # type: ignore[no-untyped-def]
-    penalty[to_d, to_h], score[to_d, to_h] = penalty[d, h], score[d, h]
-    source[to_d, to_h], target[to_d, to_h] = source[d, h], target[d, h]
+def _keep_better(penalty, score, ends, d, h, to_d, to_h):  # type: ignore[no-untyped-def]
+    if _better(penalty, score, d, h, to_d, to_h):
+        penalty[to_d, to_h], score[to_d, to_h], ends[to_d, to_h] = penalty[d, h], score[d, h], ends[d, h]

@@ -129,7 +129,9 @@ CAUCASIAN = Grammar(
     extraposition=True,
     link="s",
 )
-ISLAND = Grammar("S V O R G M P W T C A", "N A Q O M D R", relative="particle", agreement="", marking={"of": ""}, link="t")
+ISLAND = Grammar(
+    "S V O R G M P W T C A", "N A Q O M D R", relative="particle", agreement="", marking={"of": ""}, link="t"
+)
 
 _DECLARED = [
     LabLanguage("qla", "Alvan", "A", "Latn", EUROPEAN, "source"),
@@ -139,7 +141,16 @@ _DECLARED = [
     ),
     LabLanguage(
         *("qlc", "Chelvic", "A", "Cyrl", SYNTHETIC, "seen", "qla"),
-        changes=("k > x / V_V", "g > h", "e > i / _C", "l > v / _#", "t > c / _i", "o > a / _V", "b > p / _#", "a > o / #C_"),
+        changes=(
+            "k > x / V_V",
+            "g > h",
+            "e > i / _C",
+            "l > v / _#",
+            "t > c / _i",
+            "o > a / _V",
+            "b > p / _#",
+            "a > o / #C_",
+        ),
         replaced=8,
     ),
     LabLanguage("qld", "Dagur", "B", "Latn", AGGLUTINATIVE, "seen", loans=5),
@@ -157,7 +168,19 @@ _DECLARED = [
     ),
     LabLanguage(
         *("qli", "Igir", "B", "Latn", AGGLUTINATIVE, "intermediate", "qld"),
-        changes=("q > h", "k > x", "t > s / _i", "o > u", "ö > e", "ü > i", "č > c", "l > r / V_V", "b > v", "d > t / _#", "m > n / _#"),
+        changes=(
+            "q > h",
+            "k > x",
+            "t > s / _i",
+            "o > u",
+            "ö > e",
+            "ü > i",
+            "č > c",
+            "l > r / V_V",
+            "b > v",
+            "d > t / _#",
+            "m > n / _#",
+        ),
         replaced=30,
         pretrained=False,
     ),

@@ -6,11 +6,12 @@ from functools import cache
 from typing import NamedTuple
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.concepts import CONTENT_WORDS, FUNCTION_WORDS, WORLD, is_female, names
+from isogloss.corpora.lab.concepts import CONTENT_WORDS, DESCRIBES, VERB_TABLE, WORLD, is_female, names
 from isogloss.corpora.lab.languages import FAMILIES, LANGUAGES, SOURCE, Grammar
 from isogloss.corpora.lab.meaning import Phrase
 from isogloss.corpora.lab.scripts import capitalised, transliterate
 from isogloss.corpora.lab.sounds import VOWELS, evolve, harmonised, join
+from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS
 
 CASES = ["nominative", "accusative", "dative", "genitive", "locative", "ablative", "instrumental", "ergative"]
 CASE_FEATURE = {
@@ -75,18 +76,26 @@ class Lexicon:
         return transliterate(word, "Latn", self.language.script)
 
     def word(self, concept: str) -> str:
-        """The dictionary form of any concept.
-
-        >>> Lexicon("qla").word("dog") != Lexicon("qld").word("dog")
-        True
-        """
+        """The bare root of a concept, as uninflected words use it."""
         return self.spell(self._content.get(concept) or self._function[concept])
+
+    def citation(self, concept: str) -> str:
+        """The form a dictionary lists: a verb's infinitive, an adjective's masculine, any other bare root.
+
+        >>> [Lexicon(code).citation("dog") == Lexicon("qla").citation("dog") for code in ("qla", "qld")]
+        [True, False]
+        """
+        if concept in VERB_TABLE:
+            return self.verb(concept, "infinitive", "", False).form
+        if concept in DESCRIBES:
+            return self.adjective(concept, False, False, "").form
+        return self.word(concept)
 
     def feminine(self, phrase: Phrase) -> bool:
         """Grammatical gender: of persons the natural one, of other nouns drawn for the whole family."""
         if phrase.kind == "person":
             return is_female(phrase.head)
-        return phrase.head == "she" or phrase.kind == "noun" and phrase.head in _feminine_nouns(self.language.family)
+        return phrase.head == "she" or (phrase.kind == "noun" and phrase.head in _feminine_nouns(self.language.family))
 
     def noun(self, phrase: Phrase, case: str, plural: bool) -> Form:
         definite = self.grammar.definite == "prefix" and phrase.determiner == "the"

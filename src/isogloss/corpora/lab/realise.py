@@ -7,13 +7,13 @@ say the same thing: that is the gold word alignment. Trees follow Universal Depe
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
-from isogloss.corpora.lab.concepts import NUMBERS
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.lab.lexicon import PERSONS, Form, lexicon
 from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase
 from isogloss.corpora.lab.scripts import capitalised, transliterate
+from isogloss.corpora.lab.vocabulary import NUMBERS
+from isogloss.corpora.lab.words import Sentence, Word
 
 PERSONAL_FEATURES = {
     "i": "Number=Sing|Person=1|PronType=Prs",
@@ -28,41 +28,6 @@ DETERMINER_FEATURES = {
     **{"many": "PronType=Ind", "few": "PronType=Ind", "how_many": "PronType=Int", "whose": "Poss=Yes|PronType=Int"},
 }
 ENTITY_TYPES = {"person": "PER", "place": "LOC", "organisation": "ORG"}
-
-
-class Word:
-    """One syntactic word; `head` is another word, or None for the root."""
-
-    __slots__ = ("deprel", "entity", "features", "form", "fused", "glued", "head", "key", "lemma", "upos")
-
-    def __init__(self, form: Form, upos: str, deprel: str, key: str, head: Word | None = None):
-        self.form, self.lemma, self.features = form
-        self.upos, self.deprel, self.key, self.head = upos, deprel, key, head
-        self.entity = ""  # type and address of the entity the word belongs to: "PER s"
-        self.glued = False  # no space before it
-        self.fused = ""  # the surface of the multiword token made of this word and the next
-
-
-class Sentence(NamedTuple):
-    """A meaning in the words of one language."""
-
-    code: str
-    words: list[Word]
-
-    @property
-    def tokens(self) -> list[Word]:
-        """Surface tokens: of a fused pair only the first word, which stands for both."""
-        return [word for i, word in enumerate(self.words) if i == 0 or not self.words[i - 1].fused]
-
-    @property
-    def text(self) -> str:
-        """The sentence as one writes it."""
-        pieces: list[str] = []
-        for word in self.tokens:
-            if pieces and not word.glued:
-                pieces.append(" ")
-            pieces.append(word.fused or word.form)
-        return "".join(pieces)
 
 
 class Speaker:
@@ -284,7 +249,7 @@ class Speaker:
     def _determiner(self, phrase: Phrase, path: str, head: Word) -> list[Word]:
         determiner = phrase.determiner
         if determiner in ("the", "a"):
-            if not self.grammar.articles or determiner == "a" and phrase.plural:
+            if not self.grammar.articles or (determiner == "a" and phrase.plural):
                 return []
             form = self.lexicon.article(determiner, self.lexicon.feminine(phrase), phrase.plural)
             return [Word(form, "DET", "det", f"{path}:{determiner}", head)]

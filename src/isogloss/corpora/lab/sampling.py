@@ -1,39 +1,15 @@
-"""Drawing meanings: what the people of the laboratory talk about, and how often.
-
-Frequencies fall off like Zipf's law, with whole-number weights. Every sentence has a topic, and every verb
-and noun its favourite company, so that each concept is known by the company it keeps: this is what lets
-a model line languages up without any parallel text.
-"""
+"""Drawing meanings: what the people of the laboratory say to each other."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cache
-from itertools import accumulate
-from typing import NamedTuple
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.concepts import (
-    ABOVE,
-    ADJECTIVE_LIST,
-    DAYS,
-    DESCRIBES,
-    MANNERS,
-    PLACE_RELATIONS,
-    SEASONS,
-    VERB_TABLE,
-    WHEN,
-    WORLD,
-    is_a,
-    members,
-    names,
-)
+from isogloss.corpora.lab.company import TOPICS, company, name_table, verbs, verbs_for
+from isogloss.corpora.lab.concepts import ABOVE, VERB_TABLE, is_a
 from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase, concepts
+from isogloss.corpora.lab.vocabulary import DAYS, PLACE_RELATIONS, SEASONS, WHEN
 
-TOPICS = 12
-TOPIC_BOOST = 6
-AFFINITY = (1, 1, 1, 8)
 FRAMES = ("i", "t", "d", "m", "c", "b", "adjective", "noun", "where")
 FRAME_WEIGHTS = (18, 34, 11, 10, 4, 4, 9, 6, 4)
 SIMPLE_FRAMES = FRAME_WEIGHTS[:4]  # no clause inside a clause inside a clause
@@ -41,85 +17,6 @@ MOST_CONCEPTS = 12  # about 25 words
 TENSES = ("past", "past", "past", "present", "present", "future")
 RELATIVE_TENSES = ("past", "past", "present")
 PERSONAL = ("he", "she", "they", "we", "i", "you")
-
-
-class Table(NamedTuple):
-    """Items and the running sums of their weights."""
-
-    items: Sequence[str]
-    sums: Sequence[int]
-
-    def draw(self, chance: Chance) -> str:
-        return self.items[bisect_right(self.sums, chance.below(self.sums[-1]))]
-
-
-def table(items: Sequence[str], weights: Sequence[int]) -> Table:
-    return Table(items, list(accumulate(weights)))
-
-
-def zipf(items: Sequence[str]) -> list[int]:
-    """Weights that fall with the rank.
-
-    >>> zipf("abcd")
-    [200, 150, 120, 100]
-    """
-    return [600 // (rank + 3) for rank in range(len(items))]
-
-
-@cache
-def topics(concept: str) -> frozenset[int]:
-    """The three topics a concept belongs to (of two at least)."""
-    chance = Chance(WORLD, "topics", concept)
-    return frozenset(chance.below(TOPICS) for _ in range(3))
-
-
-@cache
-def company(owner: str, role: str, topic: int) -> Table:
-    """What stands in a role of a verb or beside a noun, within a topic."""
-    items, weights = _liking(owner, role)
-    return table(items, [w * (TOPIC_BOOST if topic in topics(item) else 1) for item, w in zip(items, weights)])
-
-
-@cache
-def _liking(owner: str, role: str) -> tuple[Sequence[str], list[int]]:
-    items = _candidates(owner, role)
-    chance = Chance(WORLD, "affinity", owner, role)
-    return items, [_frequency(item) * chance.choose(AFFINITY) for item in items]
-
-
-@cache
-def _frequency(concept: str) -> int:
-    """How common a concept is: by its rank among its sisters in the table of concepts."""
-    if concept in ABOVE:
-        sisters: Sequence[str] = [noun for noun in ABOVE if ABOVE[noun] == ABOVE[concept]]
-    else:
-        sisters = ADJECTIVE_LIST if concept in DESCRIBES else MANNERS
-    return zipf(sisters)[sisters.index(concept)]
-
-
-def _candidates(owner: str, role: str) -> Sequence[str]:
-    if role == "subject":
-        return members(VERB_TABLE[owner].subjects)
-    if role == "object":
-        return members(VERB_TABLE[owner].objects)
-    if role == "adjective":
-        return [a for a in ADJECTIVE_LIST if any(is_a(owner, kind) for kind in DESCRIBES[a])]
-    if role == "manner":
-        return MANNERS
-    return members((role,))  # owner "": any noun of a class
-
-
-@cache
-def verbs(frame: str, topic: int) -> Table:
-    items = [verb.name for verb in VERB_TABLE.values() if verb.frame == frame]
-    weights = [w * (TOPIC_BOOST if topic in topics(verb) else 1) for verb, w in zip(items, zipf(items))]
-    return table(items, weights)
-
-
-@cache
-def name_table(kind: str, topic: int) -> Table:
-    items = names(kind)
-    return table(items, [w * (TOPIC_BOOST if topic in topics(n) else 1) for n, w in zip(items, zipf(items))])
 
 
 class Sampler:
@@ -144,7 +41,7 @@ class Sampler:
     def _sentence(self) -> Clause:
         chance = self.chance
         self.topic = chance.below(TOPICS)
-        self.room = 2 + chance.below(9)
+        self.room = 3 + chance.below(9)
         if chance.below(100) < 4:
             return self.question()
         clause = self.clause(FRAME_WEIGHTS)
@@ -288,7 +185,7 @@ class Sampler:
         number = 0
         if not determiner:
             determiner, number = self._quantity(plural)
-            plural = plural and determiner not in ("every", "this") or number > 0 or determiner in ("many", "few")
+            plural = (plural and determiner not in ("every", "this")) or number > 0 or determiner in ("many", "few")
         phrase = Phrase(noun, "noun", plural, determiner, number)
         fitting = company(noun, "adjective", self.topic)
         if fitting.items and self._takes(38, 1):
@@ -348,17 +245,5 @@ class Sampler:
 
 def asked(phrase: Phrase) -> Phrase:
     """Who or what, in the stead of a phrase."""
-    somebody = phrase.kind in ("person", "pronoun") or phrase.kind == "noun" and is_a(phrase.head, "person")
+    somebody = phrase.kind in ("person", "pronoun") or (phrase.kind == "noun" and is_a(phrase.head, "person"))
     return Phrase("who" if somebody else "what", "question")
-
-
-@cache
-def verbs_for(noun: str, role: str, topic: int) -> Table:
-    """Verbs that take the noun in a role: intransitive or transitive as its subject, transitive as its object."""
-    frames = "it" if role == "subject" else "t"
-    items = [
-        verb.name
-        for verb in VERB_TABLE.values()
-        if verb.frame in frames and any(is_a(noun, kind) for kind in (verb.subjects, verb.objects)[role == "object"])
-    ]
-    return table(items, [w * (TOPIC_BOOST if topic in topics(verb) else 1) for verb, w in zip(items, zipf(items))])

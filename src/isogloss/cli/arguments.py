@@ -1,0 +1,50 @@
+"""Arguments that several commands share: lists after one option, `name=value` pairs, and how to load a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isogloss.core.errors import UsageError
+
+Dtype = Annotated[str, typer.Option(help="float32, bfloat16 or float16.")]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1 … (a GPU if there is one).")]
+DeviceMap = Annotated[str | None, typer.Option(help="'auto' spreads a model that is too large for one GPU.")]
+AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are not safetensors.")]
+TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code that a model brings along.")]
+
+
+def spread_lists(arguments: Sequence[str], options: Iterable[str]) -> list[str]:
+    """Lets one option take several `name=value` words, as in `--test fr=a.conllu ru=b.conllu`.
+
+    >>> spread_lists(["transfer", "--test", "fr=a", "ru=b", "--seeds", "3"], ["--test"])
+    ['transfer', '--test', 'fr=a', '--test', 'ru=b', '--seeds', '3']
+    """
+    spread: list[str] = []
+    current = None  # the option whose list we are in
+    for word in arguments:
+        if current and "=" in word and not word.startswith("-") and spread[-1] != current:
+            spread.append(current)
+        elif word.startswith("-") or (current and spread[-1] != current):
+            current = word if word in options else None
+        spread.append(word)
+    return spread
+
+
+def files_by_language(words: Sequence[str], option: str) -> dict[str, Path]:
+    """`["en=a.txt", "fr=b.txt"]` as a mapping.
+
+    >>> files_by_language(["en=a.txt"], "--test")["en"].name
+    'a.txt'
+    """
+    pairs = [word.partition("=") for word in words]
+    for language, equals, path in pairs:
+        if not (language and equals and path):
+            raise UsageError(f"{option}: expected LANGUAGE=FILE such as fr=fr.conllu, got '{language}{equals}{path}'")
+    files = {language: Path(path) for language, _, path in pairs}
+    if len(files) < len(pairs):
+        raise UsageError(f"{option}: each language once, got {' '.join(words)}")
+    return files

@@ -1,0 +1,150 @@
+"""`isogloss similarity MODEL --parallel en=… fr=…`: where inside a model languages meet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from isogloss.cli.arguments import (
+    AllowPickle,
+    Device,
+    DeviceMap,
+    Dtype,
+    TrustRemoteCode,
+    files_by_language,
+)
+from isogloss.cli.screen import library_warnings, out, progress_bars, show_table
+
+if TYPE_CHECKING:
+    from isogloss.corpora.parallel import ParallelSet
+    from isogloss.results.curves import Curves
+
+
+def similarity(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL…", help="Model folders or Hugging Face names.")],
+    parallel: Annotated[
+        list[str],
+        typer.Option(
+            help="Parallel text: LANGUAGE=FILE for each language (treebanks are joined by sentence id), or one file "
+            "that holds all languages. Repeat, or list after one --parallel."
+        ),
+    ],
+    source: Annotated[
+        str | None, typer.Option(help="Compare this language with all others; all pairs if absent.")
+    ] = None,
+    index: Annotated[
+        str,
+        typer.Option(help="Indexes, separated by commas; options in brackets, as in matching(centre) or svcca(20)."),
+    ] = "cka,anc,matching",
+    pool: Annotated[str, typer.Option(help="A sentence's vector: mean, cls, last or max of its tokens.")] = "mean",
+    specials: Annotated[bool, typer.Option("--specials", help="Let special tokens take part in the pooling.")] = False,
+    sentences: Annotated[int | None, typer.Option(min=2, help="Use only the first N sentences.")] = None,
+    bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for the intervals; 0 for none.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+    neurons: Annotated[int, typer.Option(min=0, help="List the N most and least language-neutral neurons.")] = 0,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("--out", "-o", help="Write rows (.csv .tsv .parquet .json) or charts (.html .svg .png .pdf)."),
+    ] = None,
+    dtype: Dtype = "float32",
+    device: Device = None,
+    device_map: DeviceMap = None,
+    allow_pickle: AllowPickle = False,
+    trust_remote_code: TrustRemoteCode = False,
+) -> None:
+    """Measure how alike a model's states of parallel sentences are, layer by layer, with confidence intervals."""
+    from isogloss.core.errors import UsageError
+    from isogloss.indexes.named import split_indexes
+    from isogloss.models.load import load_model
+    from isogloss.models.similarity import similarity as measure
+    from isogloss.results.files import check_suffix
+
+    for path in output or ():
+        check_suffix(path)
+    wanted = split_indexes(index)
+    if neurons and "anc" not in wanted:
+        raise UsageError("--neurons needs the index 'anc'; add it to --index")
+    text = _read(parallel)[:sentences]
+    curves: Curves | None = None
+    for model, name in zip(models, _short_names(models), strict=True):
+        with library_warnings(), progress_bars(name) as bars:
+            loaded = load_model(
+                model,
+                dtype=dtype,
+                device=device,
+                device_map=device_map,
+                allow_pickle=allow_pickle,
+                trust_remote_code=trust_remote_code,
+            )
+            measured = measure(
+                loaded,
+                text,
+                source=source,
+                indexes=wanted,
+                pool=pool,
+                specials=specials,
+                bootstrap=bootstrap,
+                seed=seed,
+                name=name,
+                progress=bars,
+            )
+        curves = measured if curves is None else curves + measured
+    assert curves is not None
+    for path in output or ():
+        curves.write(path)
+    _show(curves, neurons)
+    for path in output or ():
+        out.print(f"written: {path}", soft_wrap=True)
+
+
+def _read(parallel: list[str]) -> ParallelSet:
+    from isogloss.corpora.readers import read_parallel
+
+    if len(parallel) == 1 and "=" not in parallel[0]:
+        return read_parallel(parallel[0])
+    return read_parallel(files_by_language(parallel, "--parallel"))
+
+
+def _short_names(models: list[str]) -> list[str]:
+    """The last part of each name, or the whole where that would be ambiguous."""
+    short = [Path(model).name for model in models]
+    return short if len(set(short)) == len(short) else models
+
+
+def _show(curves: Curves, neurons: int) -> None:
+    for index in curves.indexes:
+        _show_curves(index, curves)
+    peaks = [
+        (row["model"], f"{row['source']}–{row['target']}", row["index"], row["peak"], _verdict(row))
+        for row in curves.shapes.iter_rows(named=True)
+    ]
+    if peaks:
+        show_table("first align, then predict?", ("model", "pair", "index", "peak", "rises, then falls"), peaks)
+    if neurons:
+        found = curves.language_neutral(neurons)
+        rows = [[_number(cell) for cell in row] for row in found.iter_rows()]
+        show_table("neurons by |correlation| across languages", found.columns, rows)
+
+
+def _show_curves(index: str, curves: Curves) -> None:
+    """Layers down and pairs across, or the other way round where there are more pairs than layers."""
+    table = curves.table(index)
+    layers = table.columns[3:]
+    several = table["model"].n_unique() > 1
+    pairs = [f"{model} " * several + f"{source}–{target}" for model, source, target, *_ in table.iter_rows()]
+    values = [[_number(cell) for cell in row[3:]] for row in table.iter_rows()]
+    if len(pairs) <= len(layers):
+        show_table(index, ["layer", *pairs], ([layer, *row] for layer, *row in zip(layers, *values, strict=True)))
+    else:
+        show_table(index, ["pair", *layers], ([pair, *row] for pair, row in zip(pairs, values, strict=True)))
+
+
+def _number(cell: object) -> object:
+    return f"{cell:.3f}" if isinstance(cell, float) else "–" if cell is None else cell
+
+
+def _verdict(row: dict[str, object]) -> str:
+    said = "yes" if row["rises"] and row["falls"] else "no"
+    return said if row["confidence"] is None else f"{said} ({row['confidence']:.0%} of replicates)"

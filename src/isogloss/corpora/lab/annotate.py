@@ -1,0 +1,90 @@
+"""Realised sentences as the project's corpora know them: trees, BIO columns, answers, word links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from isogloss.corpora.alignment import Alignment, Link
+from isogloss.corpora.columns import NerSentence
+from isogloss.corpora.conllu import Row, Tree
+from isogloss.corpora.lab.questions import Story
+from isogloss.corpora.lab.realise import speaker
+from isogloss.corpora.lab.words import Sentence, Word
+from isogloss.corpora.questions import Answer, Question
+
+ARTICLES = ("the", "a")
+
+
+def tree(sentence: Sentence, sent_id: str) -> Tree:
+    """The sentence as a CoNLL-U tree; fused words become a multiword token."""
+    words = sentence.words
+    number = {id(word): i for i, word in enumerate(words, 1)}
+    rows: list[Row] = []
+    for i, word in enumerate(words, 1):
+        after = "SpaceAfter=No" if i < len(words) and words[i].glued else "_"
+        if word.fused:
+            rows.append(Row(f"{i}-{i + 1}", word.fused, "_", "_", "_", "_", "_", "_", "_", "_"))
+        head = str(number[id(word.head)]) if word.head else "0"
+        columns = (word.form, word.lemma, word.upos, "_", word.features, head, word.deprel, "_", after)
+        rows.append(Row(str(i), *columns))
+    return Tree((f"# sent_id = {sent_id}", f"# text = {sentence.text}"), tuple(rows))
+
+
+def entities(sentence: Sentence) -> NerSentence:
+    """Surface tokens with BIO tags.
+
+    >>> from isogloss.corpora.lab.meaning import Clause, Phrase
+    >>> meaning = Clause("sleep", Phrase("pana", "person", second="dape"))
+    >>> entities(speaker("qla").say(meaning)).tags
+    ['B-PER', 'I-PER', 'O', 'O']
+    """
+    rows, previous = [], ""
+    for word in sentence.tokens:
+        inside = "I" if word.entity == previous else "B"
+        tag = f"{inside}-{word.entity.partition(' ')[0]}" if word.entity else "O"
+        rows.append((word.fused or word.form, tag))
+        previous = word.entity
+    return NerSentence(tuple(rows))
+
+
+def links(source: Sentence, target: Sentence) -> Alignment:
+    """One-to-one links between surface tokens that say the same part of the meaning."""
+    places = {word.key: j for j, word in enumerate(target.tokens)}
+    found = (Link(i, places[word.key]) for i, word in enumerate(source.tokens) if word.key in places)
+    return Alignment(tuple(found))
+
+
+def question(story: Story, code: str, id: str) -> Question:
+    """The story as a paragraph with one question and its answer's place."""
+    told = [speaker(code).say(event) for event in story.events]
+    texts = [sentence.text for sentence in told]
+    start, end = _answer_span(told[story.about], story.path)
+    offset = sum(len(text) + 1 for text in texts[: story.about])
+    context = " ".join(texts)
+    answer = Answer(context[offset + start : offset + end], offset + start)
+    asked = speaker(code).say(story.question).text
+    return Question(id, asked, context, (answer,), title=id, question_lang=code, context_lang=code)
+
+
+def _answer_span(sentence: Sentence, path: str) -> tuple[int, int]:
+    """From the first to the last character of the phrase at `path`, without article and adposition."""
+    spans = [span for word, span in zip(sentence.tokens, offsets(sentence.tokens)) if _answers(word.key, path)]
+    return spans[0][0], spans[-1][1]
+
+
+def _answers(key: str, path: str) -> bool:
+    if ":" in path:
+        return key == path
+    address, _, part = key.partition(":")
+    return address == path and part != "case" and part not in ARTICLES
+
+
+def offsets(tokens: Sequence[Word]) -> list[tuple[int, int]]:
+    """Where each surface token begins and ends in the sentence's text."""
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for word in tokens:
+        start = position if word.glued or not spans else position + 1
+        position = start + len(word.fused or word.form)
+        spans.append((start, position))
+    return spans

@@ -1,0 +1,113 @@
+"""How often concepts are mentioned, and together with which: frequencies, topics, favourite company.
+
+Frequencies fall off like Zipf's law, with whole-number weights, and are the same in every language. Every
+verb and noun has its favourite company, so that each concept is known by the company it keeps: this is what
+lets a model line languages up without any parallel text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from isogloss.core.seeds import Chance
+from isogloss.corpora.lab.concepts import ABOVE, ADJECTIVE_LIST, DESCRIBES, VERB_TABLE, WORLD, is_a, members, names
+from isogloss.corpora.lab.vocabulary import MANNERS
+
+TOPICS = 12
+TOPIC_BOOST = 6
+AFFINITY = (1, 1, 1, 8)
+
+
+class Table(NamedTuple):
+    """Items and the running sums of their weights."""
+
+    items: Sequence[str]
+    sums: Sequence[int]
+
+    def draw(self, chance: Chance) -> str:
+        return self.items[bisect_right(self.sums, chance.below(self.sums[-1]))]
+
+
+def table(items: Sequence[str], weights: Sequence[int]) -> Table:
+    return Table(items, list(accumulate(weights)))
+
+
+def zipf(items: Sequence[str]) -> list[int]:
+    """Weights that fall with the rank.
+
+    >>> zipf("abcd")
+    [200, 150, 120, 100]
+    """
+    return [600 // (rank + 3) for rank in range(len(items))]
+
+
+@cache
+def topics(concept: str) -> frozenset[int]:
+    """The three topics a concept belongs to (of two at least)."""
+    chance = Chance(WORLD, "topics", concept)
+    return frozenset(chance.below(TOPICS) for _ in range(3))
+
+
+@cache
+def company(owner: str, role: str, topic: int) -> Table:
+    """What stands in a role of a verb or beside a noun, within a topic."""
+    items, weights = _liking(owner, role)
+    return table(items, [w * (TOPIC_BOOST if topic in topics(item) else 1) for item, w in zip(items, weights)])
+
+
+@cache
+def _liking(owner: str, role: str) -> tuple[Sequence[str], list[int]]:
+    items = _candidates(owner, role)
+    chance = Chance(WORLD, "affinity", owner, role)
+    return items, [_frequency(item) * chance.choose(AFFINITY) for item in items]
+
+
+@cache
+def _frequency(concept: str) -> int:
+    """How common a concept is: by its rank among its sisters in the table of concepts."""
+    if concept in ABOVE:
+        sisters: Sequence[str] = [noun for noun in ABOVE if ABOVE[noun] == ABOVE[concept]]
+    else:
+        sisters = ADJECTIVE_LIST if concept in DESCRIBES else MANNERS
+    return zipf(sisters)[sisters.index(concept)]
+
+
+def _candidates(owner: str, role: str) -> Sequence[str]:
+    if role == "subject":
+        return members(VERB_TABLE[owner].subjects)
+    if role == "object":
+        return members(VERB_TABLE[owner].objects)
+    if role == "adjective":
+        return [a for a in ADJECTIVE_LIST if any(is_a(owner, kind) for kind in DESCRIBES[a])]
+    if role == "manner":
+        return MANNERS
+    return members((role,))  # owner "": any noun of a class
+
+
+@cache
+def verbs(frame: str, topic: int) -> Table:
+    items = [verb.name for verb in VERB_TABLE.values() if verb.frame == frame]
+    weights = [w * (TOPIC_BOOST if topic in topics(verb) else 1) for verb, w in zip(items, zipf(items))]
+    return table(items, weights)
+
+
+@cache
+def name_table(kind: str, topic: int) -> Table:
+    items = names(kind)
+    return table(items, [w * (TOPIC_BOOST if topic in topics(n) else 1) for n, w in zip(items, zipf(items))])
+
+
+@cache
+def verbs_for(noun: str, role: str, topic: int) -> Table:
+    """Verbs that take the noun in a role: intransitive or transitive as its subject, transitive as its object."""
+    frames = "it" if role == "subject" else "t"
+    items = [
+        verb.name
+        for verb in VERB_TABLE.values()
+        if verb.frame in frames and any(is_a(noun, kind) for kind in (verb.subjects, verb.objects)[role == "object"])
+    ]
+    return table(items, [w * (TOPIC_BOOST if topic in topics(verb) else 1) for verb, w in zip(items, zipf(items))])

@@ -1,0 +1,167 @@
+"""The laboratory's front door: every corpus of every language, from one seed.
+
+Raw text, treebanks and entities of different languages are drawn independently (comparable, not parallel);
+parallel text, inference pairs and questions are the same meanings in every language, item by item. Which split
+a meaning may enter is decided by its content, so train, dev and test share none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+
+from isogloss.core.registry import check_name
+from isogloss.core.seeds import Chance
+from isogloss.corpora.alignment import Alignment
+from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.columns import NerSentence
+from isogloss.corpora.conllu import Tree
+from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.lab import annotate
+from isogloss.corpora.lab.concepts import CONTENT_WORDS
+from isogloss.corpora.lab.languages import LANGUAGES, LabLanguage
+from isogloss.corpora.lab.lexicon import lexicon, name_list
+from isogloss.corpora.lab.meaning import Clause, fingerprint
+from isogloss.corpora.lab.pairs import MeaningPair, PairMaker
+from isogloss.corpora.lab.questions import Story, StoryTeller
+from isogloss.corpora.lab.realise import speaker
+from isogloss.corpora.lab.sampling import Sampler
+from isogloss.corpora.lab.scripts import capitalised
+from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS
+from isogloss.corpora.lab.words import Sentence
+from isogloss.corpora.lexicon import Entry
+from isogloss.corpora.nli import NliPair
+from isogloss.corpora.parallel import ParallelSet
+from isogloss.corpora.questions import Question
+from isogloss.corpora.readers import FORMATS
+from isogloss.languages.codes import pair_code
+
+SPLITS = ("train", "dev", "test")
+CONCEPTS = (*CONTENT_WORDS, *FUNCTION_WORDS)
+NAMED = 55  # per cent of persons and places with a proper name in entity corpora; raw text has fewer
+
+
+class Laboratory:
+    """Corpora of the artificial languages; `n` items of a corpus are the first `n` of any longer one.
+
+    >>> lab = Laboratory(seed=0)
+    >>> bank = lab.treebank("qla", "dev", 2)
+    >>> len(bank), bank.lang, bank[0].sent_id
+    (2, 'qla', 'qla-dev-1')
+    """
+
+    def __init__(self, seed: int = 0):
+        self.seed = seed
+        self.languages: dict[str, LabLanguage] = dict(LANGUAGES)
+
+    def __repr__(self) -> str:
+        return f"<laboratory of {len(self.languages)} languages; seed {self.seed}>"
+
+    def check(self, lang: str, split: str = "train") -> str:
+        """`lang` itself, if it and the split are known."""
+        check_name(split, SPLITS, "split")
+        return check_name(lang, self.languages, "language of the laboratory")
+
+    def sentences(self, lang: str, purpose: str = "text", split: str = "train") -> Iterator[Sentence]:
+        """Sentences of one language without end, with all that is known of them."""
+        self.check(lang, split)
+        named = {"named": NAMED} if purpose == "ner" else {}
+        meanings = _meanings(Sampler(Chance(self.seed, purpose, split, lang), **named), split)
+        return map(speaker(lang).say, meanings)
+
+    def text(self, lang: str, n: int) -> Corpus[str]:
+        """Raw text, one sentence a line."""
+        lines = tuple(sentence.text for sentence in islice(self.sentences(lang), n))
+        return Corpus(lines, lang, FORMATS["text"], self._origin("text"))
+
+    def treebank(self, lang: str, split: str, n: int) -> Corpus[Tree]:
+        sentences = enumerate(islice(self.sentences(lang, "treebank", split), n), 1)
+        trees = tuple(annotate.tree(sentence, f"{lang}-{split}-{i}") for i, sentence in sentences)
+        return Corpus(trees, lang, FORMATS["conllu"], self._origin("treebank", split))
+
+    def ner(self, lang: str, split: str, n: int) -> Corpus[NerSentence]:
+        items = tuple(map(annotate.entities, islice(self.sentences(lang, "ner", split), n)))
+        return Corpus(items, lang, FORMATS["ner-tsv"], self._origin("ner", split))
+
+    def nli(self, lang: str, split: str, n: int) -> Corpus[NliPair]:
+        """Inference pairs; the same meanings in every language."""
+        self.check(lang, split)
+        say = speaker(lang).say
+        pairs = _pairs(self.seed, split, n)
+        items = tuple(NliPair(say(p.premise).text, say(p.hypothesis).text, p.label) for p in pairs)
+        return Corpus(items, lang, FORMATS["nli-tsv"], self._origin("nli", split))
+
+    def qa(self, lang: str, split: str, n: int) -> Corpus[Question]:
+        """Stories with one question each; the same meanings, and the same ids, in every language."""
+        self.check(lang, split)
+        stories = enumerate(_stories(self.seed, split, n), 1)
+        items = tuple(annotate.question(story, lang, f"{split}-{i}") for i, story in stories)
+        return Corpus(items, lang, FORMATS["squad"], self._origin("qa", split))
+
+    def parallel(self, langs: Sequence[str], n: int, split: str = "test") -> ParallelSet:
+        """The same sentences in several languages, with their surface tokens."""
+        said = {lang: self._parallel(lang, n, split) for lang in langs}
+        texts = {lang: tuple(sentence.text for sentence in sentences) for lang, sentences in said.items()}
+        tokens = {lang: tuple(map(_tokens, sentences)) for lang, sentences in said.items()}
+        ids = tuple(f"parallel-{split}-{i}" for i in range(1, n + 1))
+        return ParallelSet(texts, ids, tokens, self._origin("parallel", split))
+
+    def alignments(self, source: str, target: str, n: int, split: str = "test") -> Corpus[Alignment]:
+        """The gold word links of the sentences that `parallel` gives."""
+        pairs = zip(self._parallel(source, n, split), self._parallel(target, n, split))
+        items = tuple(annotate.links(one, other) for one, other in pairs)
+        return Corpus(items, pair_code(source, target), FORMATS["pharaoh"], self._origin("parallel", split))
+
+    def bitext(self, source: str, target: str, n: int, split: str = "train") -> Corpus[AlignedPair]:
+        """Sentence pairs with their gold word links."""
+        pairs = zip(self._parallel(source, n, split), self._parallel(target, n, split))
+        items = tuple(AlignedPair(_tokens(s), _tokens(t), annotate.links(s, t)) for s, t in pairs)
+        return Corpus(items, pair_code(source, target), FORMATS["aligned-jsonl"], self._origin("parallel", split))
+
+    def lexicon(self, source: str, target: str) -> Corpus[Entry]:
+        """A dictionary of citation forms: every concept that both languages have a word for, and every name."""
+        ours, theirs = (lexicon(self.check(lang)) for lang in (source, target))
+        entries = [Entry(ours.citation(concept), theirs.citation(concept)) for concept in CONCEPTS]
+        scripts = self.languages[source].script, self.languages[target].script
+        for name in name_list():
+            spelt = (capitalised(book.spell(name), script) for book, script in zip((ours, theirs), scripts))
+            entries.append(Entry(*spelt))
+        return Corpus(tuple(entries), pair_code(source, target), FORMATS["lexicon"], self._origin("lexicon"))
+
+    def _parallel(self, lang: str, n: int, split: str) -> list[Sentence]:
+        self.check(lang, split)
+        meanings = _meanings(Sampler(Chance(self.seed, "parallel", split)), split)
+        return [speaker(lang).say(meaning) for meaning in islice(meanings, n)]
+
+    def _origin(self, *parts: str) -> str:
+        return " ".join(("laboratory", f"seed {self.seed}", *parts))
+
+
+def may_enter(meaning: Clause, split: str) -> bool:
+    """Whether a meaning belongs to a split: two sixteenths of all meanings are test, one is dev."""
+    share = fingerprint(meaning) % 16
+    return split == ("test" if share < 2 else "dev" if share == 2 else "train")
+
+
+def _meanings(sampler: Sampler, split: str) -> Iterator[Clause]:
+    while True:
+        meaning = sampler.sentence()
+        if may_enter(meaning, split):
+            yield meaning
+
+
+@lru_cache(maxsize=8)
+def _pairs(seed: int, split: str, n: int) -> tuple[MeaningPair, ...]:
+    pairs = PairMaker(Chance(seed, "nli", split)).pairs()
+    return tuple(islice((pair for pair in pairs if may_enter(pair.premise, split)), n))
+
+
+@lru_cache(maxsize=8)
+def _stories(seed: int, split: str, n: int) -> tuple[Story, ...]:
+    stories = StoryTeller(Chance(seed, "qa", split)).stories()
+    return tuple(islice((story for story in stories if may_enter(story.events[story.about], split)), n))
+
+
+def _tokens(sentence: Sentence) -> tuple[str, ...]:
+    return tuple(word.fused or word.form for word in sentence.tokens)

@@ -1,0 +1,285 @@
+"""Making inference pairs: a premise, and a hypothesis derived from it by operations on the meaning.
+
+Operations weaken or strengthen a statement, deny it, swap a quality for its opposite, or change who is meant.
+They are chosen so that denials, numbers, names and class nouns occur under every label; a pair is kept
+only if `inference.decide`, which knows nothing of the operations, gives the same label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from isogloss.core.seeds import Chance
+from isogloss.corpora.lab.company import TOPICS, company, name_table, verbs
+from isogloss.corpora.lab.concepts import ABOVE, NOUN_LIST, OPPOSITE, VERB_TABLE, is_a
+from isogloss.corpora.lab.inference import decide
+from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase
+from isogloss.corpora.lab.sampling import TENSES, Sampler
+
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+class MeaningPair(NamedTuple):
+    """Premise and hypothesis as meanings."""
+
+    premise: Clause
+    hypothesis: Clause
+    label: str
+
+
+class PairMaker:
+    """Inference pairs drawn one after another; labels come in turn."""
+
+    def __init__(self, chance: Chance):
+        self.chance = chance
+        self.sampler = Sampler(chance)
+
+    def pairs(self) -> Iterator[MeaningPair]:
+        for label in self.chance.stream(LABELS):
+            denied = self.chance.below(100) < 45  # the same share of denials under every label
+            pair = self.propose(label)
+            while pair is None or _denies(pair.hypothesis) != denied or decide(pair.premise, pair.hypothesis) != label:
+                pair = self.propose(label)
+            yield pair
+
+    def propose(self, label: str) -> MeaningPair | None:
+        """A pair that ought to have the label, or None where an operation does not apply."""
+        chance = self.chance
+        self.sampler.topic = chance.below(TOPICS)
+        fact = self.statement()
+        claimed = label == "neutral" and chance.below(100) < 25
+        hypothesis = self._hypothesis(fact, chance.choose(LABELS) if claimed else label)
+        if hypothesis is None:
+            return None
+        return MeaningPair(self._premise(fact, claimed), hypothesis, label)
+
+    def _hypothesis(self, fact: Clause, label: str) -> Clause | None:
+        draw = self.chance.below(100)
+        if label == "entailment":
+            return self._denied(self._opposed(fact)) if draw < 20 else self._weakened(fact)
+        if label == "contradiction":
+            return self._opposed(fact) if draw < 40 else self._denied(self._weakened(fact))
+        changed = self._strengthened(fact) if draw < 50 else self._changed(self._weakened(fact) or fact)
+        return self._denied(changed) if self.chance.below(100) < 35 else changed
+
+    def statement(self) -> Clause:
+        """A simple statement about somebody by name, or about some, every, no or so many of a kind."""
+        chance, topic = self.chance, self.sampler.topic
+        frame = chance.choose(("i", "t", "t", "t", "m", "adjective", "adjective", "where"))
+        tense = chance.choose(TENSES)
+        if frame == "adjective":
+            noun = company("", "person", topic).draw(chance)
+            clause = Clause("be", self._subject(noun), tense, predicate=self._quality(noun))
+            clause = clause._replace(subject=clause.subject._replace(adjectives=()))
+        elif frame == "where":
+            being = company("", "being", topic).draw(chance)
+            clause = Clause("be", self._subject(being), tense, predicate=self._town())
+        else:
+            verb = verbs(frame, topic).draw(chance)
+            clause = Clause(verb, self._subject(company(verb, "subject", topic).draw(chance)), tense)
+            if frame == "t":
+                clause = clause._replace(object=self._thing(company(verb, "object", topic).draw(chance)))
+            elif frame == "m":
+                clause = clause._replace(goal=self._town().phrase)
+            if frame != "m" and chance.below(3) == 0:
+                clause = clause._replace(place=self._town())
+        if chance.below(3) == 0:
+            clause = clause._replace(time=self.sampler.time(tense))
+        if _is_counted(clause) and clause.subject.determiner == "no":
+            return clause._replace(subject=clause.subject._replace(determiner="a"))
+        deny = clause.subject.kind == "person" and not _is_counted(clause) and chance.below(100) < 45
+        return clause._replace(negated=deny)
+
+    def _subject(self, noun: str) -> Phrase:
+        chance = self.chance
+        draw = chance.below(100)
+        if is_a(noun, "person") and draw < 55:
+            return Phrase(name_table("given", self.sampler.topic).draw(chance), "person")
+        if draw < 70:
+            return self._with_adjective(Phrase(noun, determiner="a"))
+        if draw < 80:
+            return Phrase(noun, plural=True, number=2 + chance.below(11))
+        return Phrase(noun, determiner="every" if draw < 88 else "no")
+
+    def _thing(self, noun: str) -> Phrase:
+        if self.chance.below(100) < 25:
+            return Phrase(noun, plural=True, number=2 + self.chance.below(11))
+        return self._with_adjective(Phrase(noun, determiner="a"))
+
+    def _with_adjective(self, phrase: Phrase) -> Phrase:
+        fitting = company(phrase.head, "adjective", self.sampler.topic)
+        if not fitting.items or self.chance.below(2):
+            return phrase
+        return phrase._replace(adjectives=(fitting.draw(self.chance),))
+
+    def _town(self) -> Adjunct:
+        return Adjunct("in", Phrase(name_table("place", self.sampler.topic).draw(self.chance), "place"))
+
+    def _quality(self, noun: str) -> str:
+        """A quality of a noun that has an opposite."""
+        return self.chance.choose([a for a in company(noun, "adjective", self.sampler.topic).items if a in OPPOSITE])
+
+    def _premise(self, fact: Clause, claimed: bool) -> Clause:
+        """The fact inside a longer sentence; if `claimed`, as what somebody only says or believes."""
+        chance = self.chance
+        draw = chance.below(100)
+        if claimed:
+            return self._reported(fact, "b")
+        if draw < 40:
+            return fact
+        if draw < 55:
+            return self._reported(fact, "c")
+        other = self._about_somebody_else(fact)
+        if draw < 75:
+            return self._reported(other, "b")._replace(conjunct=("and", fact))
+        if draw < 90:
+            return other._replace(conjunct=(chance.choose(("and", "but")), fact))
+        return other._replace(adverbial=(chance.choose(("because", "while", "although")), fact))
+
+    def _reported(self, fact: Clause, frame: str) -> Clause:
+        verb = verbs(frame, self.sampler.topic).draw(self.chance)
+        return Clause(verb, self._other_name(fact), self.chance.choose(("past", "present")), complement=fact)
+
+    def _about_somebody_else(self, fact: Clause) -> Clause:
+        return self.statement()._replace(subject=self._other_name(fact))
+
+    def _other_name(self, fact: Clause) -> Phrase:
+        while True:
+            name = Phrase(name_table("given", self.sampler.topic).draw(self.chance), "person")
+            if name.head != fact.subject.head:
+                return name
+
+    def _weakened(self, fact: Clause) -> Clause | None:
+        """Something that follows: a step up the taxonomy, or down it under a denial."""
+        if _is_counted(fact):  # exact numbers survive no other change
+            return fact if self.chance.below(2) else _uncounted(fact)
+        up = not _denies(fact)
+        return self._moved(fact, subject_up=up and fact.subject.determiner != "every", event_up=up)
+
+    def _strengthened(self, fact: Clause) -> Clause | None:
+        """Something that does not follow, though it fits."""
+        up = _denies(fact)
+        return self._moved(fact, subject_up=up or fact.subject.determiner == "every", event_up=up)
+
+    def _moved(self, fact: Clause, *, subject_up: bool, event_up: bool) -> Clause | None:
+        """The statement with one or two of its parts made broader or narrower."""
+        steps: list[Callable[[Clause], Clause | None]] = [
+            lambda c: self._subject_moved(c, subject_up),
+            lambda c: self._object_moved(c, event_up),
+            lambda c: self._verb(c, event_up),
+            lambda c: self._circumstance(c, event_up),
+        ]
+        for step in self.chance.sample(steps, 1 + self.chance.below(2)):
+            changed = step(fact)
+            if changed is None:
+                return None
+            fact = changed
+        return fact
+
+    def _subject_moved(self, fact: Clause, up: bool) -> Clause | None:
+        moved = self._broader(fact.subject) if up else self._narrower(fact.subject)
+        if moved is None or (moved.adjectives and isinstance(fact.predicate, str)):
+            return None  # no big dog is small
+        return fact._replace(subject=moved)
+
+    def _object_moved(self, fact: Clause, up: bool) -> Clause | None:
+        if fact.object is None:
+            return None
+        moved = self._broader(fact.object) if up else self._narrower(fact.object)
+        return fact._replace(object=moved) if moved else None
+
+    def _broader(self, phrase: Phrase) -> Phrase | None:
+        if phrase.kind == "person":
+            return Phrase("person", determiner="a")
+        if phrase.kind != "noun" or phrase.number:
+            return None
+        if phrase.adjectives and self.chance.below(2):
+            return phrase._replace(adjectives=())
+        broader = ABOVE[phrase.head]
+        return phrase._replace(head=broader) if broader else None
+
+    def _narrower(self, phrase: Phrase) -> Phrase | None:
+        if phrase.kind != "noun":
+            return None
+        below = [noun for noun in NOUN_LIST if ABOVE[noun] == phrase.head]
+        if below and self.chance.below(2):
+            return phrase._replace(head=self.chance.choose(below))
+        fitting = company(phrase.head, "adjective", self.sampler.topic)
+        if phrase.adjectives or not fitting.items:
+            return None
+        return phrase._replace(adjectives=(fitting.draw(self.chance),))
+
+    def _verb(self, fact: Clause, up: bool) -> Clause | None:
+        if fact.verb == "be":
+            return None
+        if up:
+            broader = VERB_TABLE[fact.verb].broader
+            return fact._replace(verb=broader) if broader else None
+        narrower = [verb.name for verb in VERB_TABLE.values() if verb.broader == fact.verb]
+        return fact._replace(verb=self.chance.choose(narrower)) if narrower else None
+
+    def _circumstance(self, fact: Clause, up: bool) -> Clause | None:
+        """Without its place or time; or with one it had not."""
+        if up:
+            return fact._replace(place=None, time=None) if fact.place or fact.time else None
+        if fact.time is None:
+            return fact._replace(time=self.sampler.time(fact.tense))
+        return fact._replace(place=self._town()) if fact.place is None and fact.predicate is None else None
+
+    def _denied(self, fact: Clause | None) -> Clause | None:
+        """The statement turned into its denial, or its denial into the statement."""
+        if fact is None or _is_counted(fact):
+            return None
+        if fact.subject.kind == "person":
+            return fact._replace(negated=not fact.negated)
+        other = {"a": "no", "some": "no", "every": "no", "no": "a"}[fact.subject.determiner]
+        return fact._replace(subject=fact.subject._replace(determiner=other, plural=False))
+
+    def _opposed(self, fact: Clause) -> Clause | None:
+        """The opposite quality, another town, or another number."""
+        if _denies(fact):
+            return None
+        if fact.subject.number:
+            return fact._replace(subject=self._recounted(fact.subject))
+        if fact.subject.kind != "person" and fact.subject.determiner != "every":
+            return None  # one dog may be big and another small
+        if isinstance(fact.predicate, str):
+            return fact._replace(predicate=OPPOSITE[fact.predicate])
+        if isinstance(fact.predicate, Adjunct):
+            return fact._replace(predicate=self._town())
+        by_name = fact.subject.kind == "person"
+        if by_name and fact.object is not None and fact.object.number:
+            return fact._replace(object=self._recounted(fact.object))
+        return None
+
+    def _recounted(self, phrase: Phrase) -> Phrase:
+        return phrase._replace(number=2 + (phrase.number - 1 + self.chance.below(10)) % 11)
+
+    def _changed(self, fact: Clause) -> Clause | None:
+        """Somebody else, or something else, as a subject or an object."""
+        if fact.subject.kind == "person":
+            return fact._replace(subject=self._other_name(fact))
+        if fact.object is not None and not fact.object.number:
+            noun = company(fact.verb, "object", self.sampler.topic).draw(self.chance)
+            return fact._replace(object=fact.object._replace(head=noun, adjectives=()))
+        if isinstance(fact.predicate, str):
+            return fact._replace(predicate=self._quality("person"))
+        return None
+
+
+def _denies(clause: Clause) -> bool:
+    return clause.negated or clause.subject.determiner == "no"
+
+
+def _is_counted(clause: Clause) -> bool:
+    return bool(clause.subject.number or (clause.object is not None and clause.object.number))
+
+
+def _uncounted(clause: Clause) -> Clause:
+    """Some, in the stead of so many."""
+    if clause.subject.number:
+        clause = clause._replace(subject=clause.subject._replace(number=0, determiner="some"))
+    if clause.object is not None and clause.object.number:
+        clause = clause._replace(object=clause.object._replace(number=0, determiner="some"))
+    return clause

@@ -1,0 +1,146 @@
+"""Stories and questions: several events, one of which a question asks about; the answer is known by the meaning.
+
+The other events are distractors: the same deed done by others elsewhere, other deeds of the same person. The
+question names everything else about its event, so that only one event fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from isogloss.core.seeds import Chance
+from isogloss.corpora.lab.company import TOPICS, company, name_table, verbs
+from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase
+from isogloss.corpora.lab.sampling import Sampler, asked
+
+KINDS = ("who", "what", "where", "when", "how_many", "whose")
+SLOTS = ("subject", "object", "goal", "place", "time", "recipient")
+
+
+class Story(NamedTuple):
+    """Events in the order they are told; the question is about number `about`.
+
+    `path` is the address of the answer in that event, as the keys of its words begin (see `realise`).
+    """
+
+    events: tuple[Clause, ...]
+    question: Clause
+    about: int
+    path: str
+    kind: str
+
+
+class StoryTeller:
+    """Stories drawn one after another; kinds of questions come in turn."""
+
+    def __init__(self, chance: Chance):
+        self.chance = chance
+        self.sampler = Sampler(chance)
+
+    def stories(self) -> Iterator[Story]:
+        for kind in self.chance.stream(KINDS):
+            story = self.propose(kind)
+            while not is_answerable(story):
+                story = self.propose(kind)
+            yield story
+
+    def propose(self, kind: str) -> Story:
+        chance = self.chance
+        self.sampler.topic = chance.below(TOPICS)
+        tense = chance.choose(("past", "past", "future"))
+        frame = chance.choose(("t", "m")) if kind == "where" else "t"
+        verb = verbs(frame, self.sampler.topic).draw(chance)
+        event = self._event(verb, tense, kind)
+        same_deed = [self._event(verb, tense, kind) for _ in range(1 + chance.below(2))]
+        same_person = [
+            self._event(verbs("t", self.sampler.topic).draw(chance), tense, kind)._replace(subject=event.subject)
+            for _ in range(1 + chance.below(2))
+        ]
+        events = chance.shuffled([event, *same_deed, *same_person])
+        question, path = ask(event, kind)
+        return Story(tuple(events), question, events.index(event), path, kind)
+
+    def _event(self, verb: str, tense: str, kind: str) -> Clause:
+        """One event with the part that `kind` asks for, and others by chance."""
+        chance, sampler = self.chance, self.sampler
+        subject = Phrase(name_table("given", sampler.topic).draw(chance), "person")
+        clause = Clause(verb, subject, tense)
+        if verbs("m", sampler.topic).items.count(verb):
+            clause = clause._replace(goal=Phrase(name_table("place", sampler.topic).draw(chance), "place"))
+        else:
+            clause = clause._replace(object=self._object(verb, kind))
+            if kind == "where" or chance.below(3) == 0:
+                clause = clause._replace(place=sampler.location())
+        if kind == "when" or chance.below(3) == 0:
+            clause = clause._replace(time=sampler.time(tense))
+        return clause
+
+    def _object(self, verb: str, kind: str) -> Phrase:
+        chance, sampler = self.chance, self.sampler
+        noun = company(verb, "object", sampler.topic).draw(chance)
+        if kind == "how_many" or chance.below(5) == 0:
+            return Phrase(noun, plural=True, number=2 + chance.below(30))
+        phrase = Phrase(noun, determiner=chance.choose(("a", "the")))
+        fitting = company(noun, "adjective", sampler.topic)
+        if fitting.items and chance.below(2):
+            phrase = phrase._replace(adjectives=(fitting.draw(chance),))
+        if kind == "whose" or (kind != "what" and chance.below(6) == 0):
+            phrase = phrase._replace(owner=Phrase(name_table("given", sampler.topic).draw(chance), "person"))
+        return phrase
+
+
+def ask(event: Clause, kind: str) -> tuple[Clause, str]:
+    """The question for one part of an event, and the address of the answer."""
+    if kind == "who":
+        return event._replace(subject=asked(event.subject), asks="S"), "s"
+    if kind == "when":
+        return event._replace(time=Adjunct("", Phrase("when", "question")), asks="T"), "t"
+    if kind == "where":
+        where = event._replace(goal=None, place=Adjunct("", Phrase("where", "question")), asks="P")
+        return where, "g" if event.goal else "p"
+    assert event.object is not None
+    if kind == "what":
+        return event._replace(object=Phrase("what", "question"), asks="O"), "o"
+    if kind == "how_many":
+        counted = event.object._replace(number=0, determiner="how_many")
+        return event._replace(object=counted, asks="O"), "o:number"
+    owned = event.object._replace(owner=Phrase("whose", "question"), determiner="")
+    return event._replace(object=owned, asks="O"), "on"
+
+
+def is_answerable(story: Story) -> bool:
+    """One event fits the question, the answer is told once, and others of its type are near."""
+    answers = [answer_of(event, story.kind) for event in story.events]
+    fitting = [event for event in story.events if fits(event, story.question, story.kind)]
+    wanted = answers[story.about]
+    told_once = story.kind == "who" or answers.count(wanted) == 1
+    return len(fitting) == 1 and told_once and any(answer not in (None, wanted) for answer in answers)
+
+
+def fits(event: Clause, question: Clause, kind: str) -> bool:
+    """Whether the event is one the question may mean: what the question says of it is true of it.
+
+    >>> ann, bo = Phrase("pana", "person"), Phrase("lazir", "person")
+    >>> event = Clause("eat", ann, object=Phrase("apple", determiner="a"))
+    >>> fits(event, ask(event, "what")[0], "what"), fits(event._replace(subject=bo), ask(event, "what")[0], "what")
+    (True, False)
+    """
+    if answer_of(event, kind) is None:
+        return False
+    theirs, _ = ask(event, kind)
+    said = [(getattr(question, slot), getattr(theirs, slot)) for slot in SLOTS]
+    return theirs.verb == question.verb and all(asked is None or asked == told for asked, told in said)
+
+
+def answer_of(event: Clause, kind: str) -> object:
+    """The part of the event that a kind of question asks for, or None."""
+    if kind == "who":
+        return event.subject
+    if kind == "when":
+        return event.time
+    if kind == "where":
+        return event.goal or (event.place and event.place.phrase)
+    if event.object is None or kind == "what":
+        return event.object
+    return event.object.number or None if kind == "how_many" else event.object.owner

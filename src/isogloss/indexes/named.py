@@ -1,0 +1,74 @@
+"""Indexes as people write them: `cka`, `matching(centre, csls)`, `svcca(keep=20)`, the latter two with options.
+
+The names in results are written the same way, so that what is read there can be asked for again.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import check_name
+from isogloss.indexes import INDEXES
+from isogloss.indexes.index import Index
+
+CALL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+def split_indexes(text: str) -> list[str]:
+    """The indexes of a comma-separated list, whose brackets may hold commas too.
+
+    >>> split_indexes("cka, matching(centre, csls)")
+    ['cka', 'matching(centre, csls)']
+    """
+    return [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+
+
+def named_index(text: str) -> Index:
+    """The index that `text` names, with its options.
+
+    >>> named_index("matching(centre)").name, named_index("svcca(20)").name
+    ('matching(centre)', 'svcca(keep=20)')
+    """
+    match = CALL.fullmatch(text)
+    name, inside = match.groups() if match else (text, None)
+    plain = INDEXES[name]
+    if not inside:
+        return plain
+    factory = _factory(name)
+    if factory is None:
+        raise UsageError(f"the index '{name}' takes no options, got '{text}'")
+    parameters = inspect.signature(factory, eval_str=False).parameters
+    options = dict(_option(word.strip(), parameters, name) for word in inside.split(","))
+    index: Index = factory(**options)
+    return index
+
+
+def _factory(name: str) -> Callable[..., Index] | None:
+    """The function `index(**options)` of the module that defines the index, if there are options."""
+    module = sys.modules[INDEXES.module(name)]
+    return getattr(module, "index", None)
+
+
+def _option(word: str, parameters: Mapping[str, inspect.Parameter], name: str) -> tuple[str, Any]:
+    """`key=value`, the name of a switch, or the value of the first parameter."""
+    key, equals, value = (part.strip() for part in word.partition("="))
+    if not equals:
+        if key in parameters and isinstance(parameters[key].default, bool):
+            return key, True
+        key, value = next(iter(parameters)), key
+    check_name(key, parameters, f"option of {name}")
+    return key, _number(value)
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

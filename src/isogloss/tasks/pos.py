@@ -1,0 +1,54 @@
+"""Part-of-speech tagging: the universal tag (UPOS) of each syntactic word; accuracy over words.
+
+A tag that training never saw cannot be predicted, so its words count as wrong.
+"""
+
+from __future__ import annotations
+
+from isogloss.core.errors import UsageError
+from isogloss.corpora.conllu import Tree
+from isogloss.corpora.corpus import Corpus
+from isogloss.metrics.tagging import tag_counts
+from isogloss.models.load import LoadedModel
+from isogloss.tasks.examples import Example
+from isogloss.tasks.tagging import encode_tagged, predict_tags, tag_labels, tag_loss, tag_network
+from isogloss.tasks.task import Labels, Metric, Recipe, Task
+
+
+def labels(corpus: Corpus[Tree]) -> Labels:
+    return tag_labels((tree.upos for tree in corpus), corpus.origin or corpus.lang, "UPOS tags")
+
+
+def encode(model: LoadedModel, corpus: Corpus[Tree], labels: Labels, subword: str = "first") -> list[Example]:
+    return encode_tagged(model, [tree.words for tree in corpus], [tree.upos for tree in corpus], labels, subword)
+
+
+def gold(tree: Tree) -> list[str]:
+    """
+    >>> from isogloss.corpora.conllu import Row
+    >>> gold(Tree((), (Row("1", "Yes", "_", "INTJ", "_", "_", "0", "root", "_", "_"),)))
+    ['INTJ']
+    """
+    if set(tree.upos) == {"_"}:
+        raise UsageError(f"sentence {tree.sent_id or tree.text!r}: no UPOS tags to score against")
+    return tree.upos
+
+
+def annotate(tree: Tree, tags: list[str]) -> Tree:
+    return tree.with_nodes(upos=tags)
+
+
+TASK = Task(
+    name="pos",
+    summary="part-of-speech tags of words: accuracy",
+    corpus="treebank",
+    metrics={"accuracy": Metric(tag_counts, "accuracy")},
+    recipe=Recipe(epochs=6, batch=16, learning_rate=5e-5),
+    labels=labels,
+    network=tag_network,
+    encode=encode,
+    loss=tag_loss,
+    predict=predict_tags,
+    gold=gold,
+    annotate=annotate,
+)

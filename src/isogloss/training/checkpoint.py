@@ -1,0 +1,113 @@
+"""Checkpoints that survive being killed at any moment: whole or absent, hashed, two generations.
+
+A checkpoint is a folder `checkpoint-STEP` with the state and a manifest of its hash. It is written beside its place
+and renamed once it is on the disk; a damaged one is passed over for the one before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from isogloss.core.errors import UsageError
+
+GENERATIONS = 2
+STATE, MANIFEST = "state.pt", "manifest.json"
+
+
+class Checkpoints:
+    """The checkpoints of one run in a folder of its own.
+
+    `identity` says which run it is, so that another's state is never taken for its own. One is due every
+    `steps` steps where given, and every `minutes` in any case.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], identity: str, *, steps: int | None = None, minutes: float = 10.0
+    ):
+        self.folder, self.identity = Path(folder), identity
+        self._steps, self._seconds = steps, 60 * minutes
+        self._saved = time.monotonic()
+
+    def due(self, step: int) -> bool:
+        return bool(self._steps and step % self._steps == 0) or time.monotonic() - self._saved >= self._seconds
+
+    def save(self, step: int, state: dict[str, Any]) -> None:
+        """Write the state after `step` steps, then let go of all but the newest two."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        target = self.folder / f"checkpoint-{step}"
+        unfinished = self.folder / f".{target.name}.part"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        torch.save(state, unfinished / STATE)
+        manifest = {"identity": self.identity, "step": step, "hash": file_hash(unfinished / STATE)}
+        (unfinished / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+        for path in (unfinished / STATE, unfinished / MANIFEST, unfinished):
+            _to_disk(path)
+        shutil.rmtree(target, ignore_errors=True)
+        unfinished.rename(target)
+        _to_disk(self.folder)
+        for old in self._newest_first()[GENERATIONS:]:
+            shutil.rmtree(old, ignore_errors=True)
+        self._saved = time.monotonic()
+
+    def latest(self) -> dict[str, Any] | None:
+        """The newest whole state, on the CPU; None where there is none."""
+        for path in self._newest_first():
+            manifest = _manifest(path)
+            if manifest is None or file_hash(path / STATE) != manifest["hash"]:
+                warnings.warn(f"{path} is damaged and is passed over", stacklevel=2)
+                continue
+            if manifest["identity"] != self.identity:
+                raise UsageError(f"{self.folder} holds checkpoints of another run; give this one a folder of its own")
+            state: dict[str, Any] = torch.load(path / STATE, map_location="cpu", weights_only=True)
+            return state
+        return None
+
+    def clear(self) -> None:
+        """Remove them all: the run is finished."""
+        for path in [*self.folder.glob(".checkpoint-*.part"), *self._newest_first()]:
+            shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(OSError):  # absent, or it holds something of the user's
+            self.folder.rmdir()
+
+    def _newest_first(self) -> list[Path]:
+        found = [p for p in self.folder.glob("checkpoint-*") if p.name.partition("-")[2].isdecimal()]
+        return sorted(found, key=lambda path: -int(path.name.partition("-")[2]))
+
+
+def file_hash(path: Path) -> str:
+    """BLAKE2b of a file; of one that is not there, nothing."""
+    digest = hashlib.blake2b(digest_size=16)
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+        return digest.hexdigest()
+    return ""
+
+
+def _manifest(path: Path) -> dict[str, Any] | None:
+    try:
+        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return manifest if isinstance(manifest, dict) and {"identity", "hash"} <= manifest.keys() else None
+
+
+def _to_disk(path: Path) -> None:
+    """Have the system write it now; folders too, where it can."""
+    with contextlib.suppress(PermissionError):  # Windows opens no folders
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

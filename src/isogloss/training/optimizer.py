@@ -1,0 +1,19 @@
+"""AdamW as it is used for fine-tuning: fused where it can be, no decay of biases and norms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from isogloss.training.settings import Settings
+
+
+def adamw(parameters: Sequence[nn.Parameter], settings: Settings) -> torch.optim.AdamW:
+    """Vectors and scalars (biases, norms) are not decayed; matrices are."""
+    groups = [
+        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": settings.weight_decay},
+        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW([group for group in groups if group["params"]], lr=settings.learning_rate, fused=True)

@@ -1,0 +1,54 @@
+"""How training stands: what a progress bar shows, what the log of a run keeps, and what ends a run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from isogloss.core.errors import IsoglossError
+
+
+@dataclass(frozen=True)
+class Report:
+    """After every few steps, and with `score` after each epoch."""
+
+    epoch: int  # counted from 1
+    step: int
+    steps: int
+    loss: float  # mean since the epoch began
+    score: float | None
+    best: float | None
+    tokens_per_second: float  # without padding
+    peak_memory: int  # bytes
+
+
+Progress = Callable[[Report], None]
+
+
+class NotFinite(IsoglossError):
+    """Training has diverged.
+
+    >>> str(NotFinite(40, 0.5)).partition(";")[0]
+    'training diverged: the loss or its gradient is no finite number by step 40 (learning rate 0.5)'
+    """
+
+    def __init__(self, step: int, learning_rate: float):
+        super().__init__(
+            f"training diverged: the loss or its gradient is no finite number by step {step} (learning rate "
+            f"{learning_rate:.3g}); lower learning_rate (--lr), use precision='fp32', or check the data"
+        )
+
+
+def peak_memory(device: torch.device) -> int:
+    """The most bytes that were in use: of the GPU, or of this process."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    if sys.platform == "win32":
+        return 0  # not told there
+    import resource
+
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else 1024 * size

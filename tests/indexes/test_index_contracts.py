@@ -1,0 +1,244 @@
+"""Every registered index against what it declares, against its textbook form, and at the edges."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.stats
+import textbook
+import torch
+
+from isogloss.core.errors import UsageError
+from isogloss.indexes import INDEXES
+from isogloss.indexes.battery import compare
+from isogloss.indexes.index import MAPS, Index
+from isogloss.indexes.moments import moments
+
+every_index = pytest.mark.parametrize("name", list(INDEXES))
+CANONICAL = {"cca", "svcca", "pwcca"}
+
+
+def data(n: int = 120, d: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Related vectors with unequal variances, an offset, and noise."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d)) * np.linspace(0.5, 3, d) @ random.normal(size=(d, d)) + random.normal(size=d)
+    return X, 0.7 * X + X @ random.normal(size=(d, d)) * 0.3 + random.normal(size=(n, d)) + random.normal(size=d)
+
+
+def measure(index: Index | str, X, Y) -> float:
+    return compare({"x": X, "y": Y}, [("x", "y")], [index], bootstrap=0)[0].value
+
+
+def influence(index: Index, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    from isogloss.indexes.bootstrap import influences
+
+    if index.of_vectors:
+        return index.of_vectors(X, Y).influence.numpy()
+    m = moments(X, Y)
+    assert index.gradient is not None
+    return influences(X, Y, m, [index.gradient(m)])[0].numpy()
+
+
+def transformed(X: np.ndarray, map_name: str, seed: int = 5) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    d = X.shape[1]
+    if map_name == "rotation":
+        return X @ scipy.stats.ortho_group.rvs(d, random_state=seed)
+    if map_name == "isotropic scaling":
+        return X * 3.7
+    if map_name == "invertible linear":
+        return X @ (random.normal(size=(d, d)) + np.eye(d))
+    if map_name == "permutation":
+        return X[:, np.roll(np.arange(d), 1)]
+    return X + random.normal(size=d) * 20
+
+
+def test_registry_is_whole() -> None:
+    assert set(INDEXES) == set(textbook.INDEXES)
+    for name, index in INDEXES.items():
+        assert index.name == name
+        assert index.summary and index.cost and index.reference
+        assert (index.of_moments is None) != (index.of_vectors is None)
+        assert (index.of_moments is None) == (index.gradient is None)
+
+
+@every_index
+def test_equals_the_textbook(name: str) -> None:
+    for seed, (n, d) in enumerate([(40, 3), (121, 6), (64, 17)]):
+        X, Y = data(n, d, seed)
+        assert measure(name, X, Y) == pytest.approx(textbook.INDEXES[name](X, Y), abs=1e-8)
+
+
+@every_index
+def test_identity_and_bounds(name: str) -> None:
+    low, high = INDEXES[name].bounds
+    X, Y = data()
+    assert measure(name, X, X) == pytest.approx(1, abs=1e-9)
+    for other in (Y, -X, np.random.default_rng(1).normal(size=X.shape), X + 1e-9 * Y):
+        assert low <= measure(name, X, other) <= high
+
+
+@every_index
+def test_symmetry_is_as_declared(name: str) -> None:
+    X, Y = data()
+    difference = abs(measure(name, X, Y) - measure(name, Y, X))
+    assert difference < 1e-9 if INDEXES[name].symmetric else difference > 1e-4
+
+
+@pytest.mark.parametrize("map_name", MAPS)
+@every_index
+def test_invariances_are_as_declared(name: str, map_name: str) -> None:
+    X, Y = data(200, 6)
+    index, value = INDEXES[name], measure(name, X, Y)
+    alone = [measure(name, transformed(X, map_name), Y), measure(name, X, transformed(Y, map_name))]
+    together = [measure(name, transformed(X, map_name), transformed(Y, map_name))]
+    for values, declared in ((alone, index.alone), (together, index.together)):
+        change = max(abs(new - value) for new in values)
+        assert change < 1e-9 if map_name in declared else change > 1e-4, f"{map_name} changes {name} by {change:.1e}"
+
+
+@every_index
+def test_order_of_sentences_does_not_matter(name: str) -> None:
+    X, Y = data(90)
+    order = np.random.default_rng(2).permutation(90)
+    # separation draws its unrelated pairs by place, so another order draws others
+    tolerance = 0.05 if name == "separation" else 1e-10
+    assert measure(name, X[order], Y[order]) == pytest.approx(measure(name, X, Y), abs=tolerance)
+
+
+@every_index
+def test_influence_is_the_derivative_by_a_sentence_weight(name: str) -> None:
+    """Against leaving one sentence out and repeating it: half the difference, to second order in 1/n."""
+    index = INDEXES[name]
+    if name in ("matching", "separation"):
+        pytest.skip("repeating a sentence changes whom it competes with, not only its weight; see their own tests")
+    X, Y = data(400, 4)
+    found = influence(index, X, Y)
+    assert abs(found.sum()) < 1e-6
+    rows = range(0, 400, 57)
+    for i in rows:
+        fewer = measure(index, np.delete(X, i, 0), np.delete(Y, i, 0))
+        if name == "debiased_cka":  # a repeated sentence is a new pair to an estimator without self-pairs
+            assert found[i] == pytest.approx(measure(index, X, Y) - fewer, abs=4e-4)
+            continue
+        more = measure(index, np.vstack([X, X[i]]), np.vstack([Y, Y[i]]))
+        tolerance = 0.25 if name in ("pwcca", "svcca") else 0.02  # damped on purpose
+        assert found[i] == pytest.approx((more - fewer) / 2, rel=tolerance, abs=4e-5)
+
+
+@every_index
+def test_replicates_spread_like_the_standard_error(name: str) -> None:
+    X, Y = data()
+    row = compare({"x": X, "y": Y}, [("x", "y")], [name], bootstrap=2000)[0]
+    assert row.replicates is not None
+    assert row.error is not None
+    assert row.replicates.std() == pytest.approx(row.error, rel=0.1, abs=1e-12)
+    assert row.low <= row.value <= row.high
+
+
+@every_index
+def test_block_size_does_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, Y = data(101)
+    whole = compare({"x": X, "y": Y}, [("x", "y")], [name])[0]
+    from isogloss.indexes import matching, rbf_cka
+
+    monkeypatch.setattr(matching, "ROWS", 7)
+    monkeypatch.setattr(rbf_cka, "ROWS", 7)
+    for block in (1, 13, 101):
+        row = compare({"x": X, "y": Y}, [("x", "y")], [name], block=block)[0]
+        assert row.value == pytest.approx(whole.value, abs=1e-12)
+        np.testing.assert_allclose(row.replicates, whole.replicates, atol=1e-10)
+
+
+@every_index
+def test_every_kind_of_array(name: str, tmp_path) -> None:
+    X, Y = (Z.astype(np.float32) for Z in data())
+    value = measure(name, X.astype(float), Y.astype(float))
+    X.tofile(tmp_path / "x")
+    mapped = np.memmap(tmp_path / "x", dtype=np.float32, mode="r", shape=X.shape)
+    wide = np.concatenate([Y, Y], axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x, y in ((X, Y), (torch.tensor(X), torch.tensor(Y)), (mapped, wide[:, :6]), (X.astype(">f4"), Y)):
+            assert measure(name, x, y) == pytest.approx(value, abs=1e-12)
+
+
+@every_index
+def test_half_precision_inputs(name: str) -> None:
+    X, Y = data()
+    half = measure(name, X.astype(np.float16), Y.astype(np.float16))
+    assert half == pytest.approx(measure(name, X, Y), abs=0.01)
+    assert measure(name, torch.tensor(X).half(), torch.tensor(Y).half()) == pytest.approx(half, abs=1e-12)
+
+
+@every_index
+def test_huge_offset(name: str) -> None:
+    """1e6 under noise of size 1: as exact as the inputs themselves are after rounding to double."""
+    X, Y = data()
+    moved = (X + 1e6) - 1e6, (Y - 1e6) + 1e6
+    far = measure(name, moved[0] + 1e6, moved[1] - 1e6)
+    if "translation" in INDEXES[name].alone:
+        assert far == pytest.approx(measure(name, *moved), abs=1e-7)
+    elif "translation" in INDEXES[name].together:
+        assert measure(name, moved[0] + 1e6, moved[1] + 1e6) == pytest.approx(measure(name, *moved), abs=1e-7)
+    else:
+        assert 0 <= far <= 1
+
+
+@every_index
+def test_constant_neuron(name: str) -> None:
+    """A neuron that never moves adds nothing to any index that is blind to translation."""
+    X, Y = data()
+    X2, Y2 = (np.hstack([Z, np.full((len(Z), 1), 0.1)]) for Z in (X, Y))
+    if "translation" in INDEXES[name].together:
+        assert measure(name, X2, Y2) == pytest.approx(measure(name, X, Y), abs=1e-9)
+    assert measure(name, X2, X2) == pytest.approx(1, abs=1e-9)
+
+
+@every_index
+def test_collapsed_vectors_never_look_similar(name: str) -> None:
+    same = np.ones((30, 4)) * 0.3
+    if name in ("matching", "separation"):
+        assert measure(name, same, same) == {"matching": 0, "separation": 0.5}[name]
+    else:
+        with pytest.raises(UsageError, match="not defined"):
+            measure(name, same, data(30, 4)[1])
+
+
+@every_index
+def test_one_sentence_is_too_few(name: str) -> None:
+    with pytest.raises(UsageError, match="at least 2 samples"):
+        measure(name, np.ones((1, 3)), np.ones((1, 3)))
+
+
+@every_index
+def test_fewer_sentences_than_neurons(name: str) -> None:
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(2, 20, 30))
+    if name in CANONICAL:
+        with pytest.raises(UsageError, match="20 samples are too few"):
+            measure(name, X, Y)
+    else:
+        assert measure(name, X, Y) == pytest.approx(textbook.INDEXES[name](X, Y), abs=1e-8)
+
+
+@every_index
+def test_bad_numbers_name_language_layer_and_sentence(name: str) -> None:
+    for bad, told in ((np.nan, "NaN"), (np.inf, "an infinite value")):
+        X, Y = data()
+        Y[17, 3] = bad
+        with pytest.raises(UsageError, match=rf"layer 5, fr: expected finite .* got {told} in sentence 17"):
+            compare({"en": X, "fr": Y}, [("en", "fr")], [name], where="layer 5", block=7)
+
+
+@pytest.mark.gpu
+@every_index
+def test_gpu_equals_cpu(name: str) -> None:
+    X, Y = data(700, 24)
+    on_cpu = compare({"x": X, "y": Y}, [("x", "y")], [name])[0]
+    on_gpu = compare({"x": X, "y": Y}, [("x", "y")], [name], device="cuda")[0]
+    assert on_gpu.value == pytest.approx(on_cpu.value, abs=1e-10)
+    assert on_gpu.error == pytest.approx(on_cpu.error, rel=1e-6)
+    np.testing.assert_allclose(on_gpu.replicates, on_cpu.replicates, atol=1e-8)

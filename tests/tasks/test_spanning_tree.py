@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from isogloss.core.errors import UsageError
+from isogloss.tasks.spanning_tree import PART, decode_tree, decode_trees
+
+
+@cache
+def all_trees(n: int) -> np.ndarray:
+    """Every single-root tree over n words, found by trying all head assignments: (trees, words)."""
+    choices = np.array(list(product(range(n + 1), repeat=n)))
+    node = np.tile(np.arange(1, n + 1), (len(choices), 1))
+    heads = np.concatenate([np.zeros((len(choices), 1), int), choices], axis=1)
+    for _ in range(n):
+        node = np.take_along_axis(heads, node, axis=1)
+    return choices[(node == 0).all(1) & ((choices == 0).sum(1) == 1)]
+
+
+def tree_scores(scores: np.ndarray, trees: np.ndarray) -> np.ndarray:
+    return scores[np.arange(len(scores)), trees].sum(axis=1)
+
+
+def assert_best(scores: np.ndarray) -> None:
+    trees = all_trees(len(scores))
+    heads = np.array(decode_tree(scores))
+    assert (trees == heads).all(1).any(), f"{heads} is no single-root tree"
+    got, best = tree_scores(scores, heads[None])[0], tree_scores(scores, trees).max()
+    finite = scores[np.isfinite(scores)]
+    assert got == pytest.approx(best, rel=1e-12, abs=1e-12 * (1 + np.abs(finite).max(initial=0)))
+
+
+def square(n: int, elements: st.SearchStrategy[float]) -> st.SearchStrategy[np.ndarray]:
+    return arrays.arrays(np.float64, (n, n + 1), elements=elements)
+
+
+def test_the_number_of_trees_is_cayleys() -> None:
+    assert [len(all_trees(n)) for n in range(1, 6)] == [n ** (n - 1) for n in range(1, 6)]
+
+
+@settings(max_examples=300)
+@given(st.integers(1, 5).flatmap(lambda n: square(n, st.floats(-1e3, 1e3))))
+def test_real_scores_against_all_trees(scores: np.ndarray) -> None:
+    assert_best(scores)
+
+
+@settings(max_examples=300)
+@given(st.integers(1, 5).flatmap(lambda n: square(n, st.integers(-2, 2).map(float))))
+def test_tied_scores_against_all_trees(scores: np.ndarray) -> None:
+    assert_best(scores)
+
+
+@pytest.mark.parametrize("roots", [0.0, 3.0, 100.0, -100.0])
+def test_random_scores_with_eager_and_reluctant_roots_against_all_trees(roots: float) -> None:
+    generator = np.random.default_rng(0)
+    for n in [3, 4, 5] * 60 + [6] * 20:
+        scores = generator.normal(size=(n, n + 1))
+        scores[:, 0] += roots
+        assert_best(scores)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e12, 1e30])
+def test_the_single_root_costs_no_precision(size: float) -> None:
+    """A constant large enough to keep roots away would drown differences of size 1 at a range of 1e30."""
+    generator = np.random.default_rng(1)
+    for _ in range(50):
+        assert_best(size * generator.normal(size=(5, 6)))
+        masked = generator.normal(size=(5, 6))
+        masked[generator.random(masked.shape) < 0.3] = -1e30
+        masked[:, 0] = generator.normal(size=5)  # roots everywhere, so that a tree without a mask is likely
+        trees = all_trees(5)
+        heads = np.array(decode_tree(masked))
+        best = tree_scores(masked, trees).max()
+        if best > -1e29:
+            assert tree_scores(masked, heads[None])[0] == pytest.approx(best, abs=1e-9)
+
+
+@settings(max_examples=200)
+@given(st.integers(1, 5).flatmap(lambda n: square(n, st.one_of(st.just(-np.inf), st.floats(-10, 10)))))
+def test_forbidden_arcs(scores: np.ndarray) -> None:
+    if tree_scores(scores, all_trees(len(scores))).max() == -np.inf:
+        with pytest.raises(UsageError, match=r"sentence 0 forbid \(-inf\) every tree"):
+            decode_tree(scores)
+    else:
+        assert_best(scores)
+
+
+def test_long_sentences_against_networkx() -> None:
+    """networkx knows no single root, so it is given each candidate in turn."""
+    generator = np.random.default_rng(2)
+    scores = np.round(generator.normal(size=(12, 13)), 6)
+    best = -np.inf
+    for root in range(1, 13):
+        graph = networkx.DiGraph()
+        graph.add_edge(0, root, weight=scores[root - 1, 0])
+        graph.add_weighted_edges_from(
+            (h, d, scores[d - 1, h]) for d in range(1, 13) for h in range(1, 13) if h != d and d != root
+        )
+        tree = networkx.maximum_spanning_arborescence(graph)
+        best = max(best, sum(weight for _, _, weight in tree.edges(data="weight")))
+    assert tree_scores(scores, np.array([decode_tree(scores)]))[0] == pytest.approx(best)
+
+
+def test_a_batch_is_its_sentences_whatever_lies_in_the_padding() -> None:
+    generator = np.random.default_rng(3)
+    count = 2 * PART + 3  # several threads
+    lengths = generator.integers(0, 8, size=count)
+    scores = np.full((count, 8, 9), np.nan, dtype=np.float32)
+    for sentence, n in enumerate(lengths):
+        scores[sentence, :n, : n + 1] = generator.normal(size=(n, n + 1))
+    heads = decode_trees(scores, lengths)
+    assert heads.shape == (count, 8)
+    for sentence, n in enumerate(lengths):
+        assert heads[sentence, n:].tolist() == [-1] * (8 - n)
+        assert heads[sentence, :n].tolist() == decode_trees(scores[sentence : sentence + 1, :n, : n + 1])[0].tolist()
+
+
+def test_other_layouts_and_types_give_the_same_trees() -> None:
+    scores = np.random.default_rng(4).integers(-50, 50, size=(20, 6, 7))
+    expected = decode_trees(scores.astype(np.float64))
+    for other in (scores, scores.astype(np.float16), scores.astype(np.float32), np.asfortranarray(scores)):
+        assert (decode_trees(other) == expected).all()
+
+
+def test_small_cases() -> None:
+    assert decode_tree([[-5.0, 9.0]]) == [0]
+    assert decode_trees(np.zeros((2, 0, 1))).shape == (2, 0)
+    assert decode_trees(np.zeros((0, 3, 4))).shape == (0, 3)
+    diagonal = np.zeros((2, 3))
+    diagonal[0, 1] = np.nan  # a word as its own head is never looked at
+    assert sorted(decode_tree(diagonal)) in ([0, 1], [0, 2])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_broken_scores_are_refused_and_the_sentence_named(value: float) -> None:
+    scores = np.zeros((PART + 2, 3, 4))
+    scores[PART + 1, 2, 1] = value
+    with pytest.raises(UsageError, match=f"sentence {PART + 1} hold NaN or"):
+        decode_trees(scores)
+
+
+def test_wrong_shapes_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"\(sentences, words, 1 \+ words\), got \(2, 3, 3\)"):
+        decode_trees(np.zeros((2, 3, 3)))
+    for lengths in ([3], [3, 4], [-1, 3]):
+        with pytest.raises(UsageError, match="from 0 to 3 for each of 2 sentences"):
+            decode_trees(np.zeros((2, 3, 4)), lengths)
