@@ -41,7 +41,7 @@ PUBLIC = {
     "read_treebank": "isogloss.corpora.readers",
 }
 
-__all__ = ["__version__", *PUBLIC]  # noqa: PLE0604
+__all__ = ["__version__", *PUBLIC]
 
 
 def __getattr__(name: str) -> Any:

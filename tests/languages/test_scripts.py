@@ -25,7 +25,7 @@ def test_letters_agree_with_unicodes_script_property() -> None:
         letters = regex.findall(rf"\p{{Script={script}}}", "".join(every))
         told = [letter_script(letter) for letter in letters]
         assert set(told) <= {script, None}, script
-        assert told.count(script) >= 0.97 * len(letters) > 0, f"{script}: {told.count(None)} of {len(told)} unknown"
+        assert told.count(script) >= 0.99 * len(letters) > 0, f"{script}: {told.count(None)} of {len(told)} unknown"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def library_warnings() -> Iterator[None]:
 def progress_bars(title: str) -> Iterator[Callable[[str, int, int], None]]:
     """A function (what, done, total) that draws one bar per task, on standard error, only on a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as progress:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         tasks: dict[str, int] = {}
 
         def tell(what: str, done: int, total: int) -> None:

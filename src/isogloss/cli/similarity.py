@@ -56,14 +56,14 @@ def similarity(
 ) -> None:
     """Measure how alike a model's states of parallel sentences are, layer by layer, with confidence intervals."""
     from isogloss.core.errors import UsageError
-    from isogloss.indexes.named import split_indexes
+    from isogloss.indexes.named import named_index, split_indexes
     from isogloss.models.load import load_model
     from isogloss.models.similarity import similarity as measure
     from isogloss.results.files import check_suffix
 
     for path in output or ():
         check_suffix(path)
-    wanted = split_indexes(index)
+    wanted = [named_index(one).name for one in split_indexes(index)]
     if neurons and "anc" not in wanted:
         raise UsageError("--neurons needs the index 'anc'; add it to --index")
     text = _read(parallel)[:sentences]

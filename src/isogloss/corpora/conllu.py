@@ -144,7 +144,7 @@ def unparse(trees: Iterable[Tree]) -> Iterator[str]:
 
 def recognise(suffix: str, head: Sequence[str]) -> bool:
     rows = [line for line in head if line and not line.startswith("#")]
-    return suffix == ".conllu" or bool(rows) and all(line.count("\t") == 9 for line in rows)
+    return suffix == ".conllu" or (bool(rows) and all(line.count("\t") == 9 for line in rows))
 
 
 def count(trees: Sequence[Tree]) -> dict[str, int]:

@@ -2,11 +2,11 @@
 
 What it says: `rises` if the peak stands above the first layer, `falls` if the last layer lies below the peak;
              a peak at the first layer cannot have risen, one at the last cannot have fallen.
-Confidence:  from bootstrap replicates of the whole curve (all layers measured with the same seed), the share
-             of replicates that both rise and fall by more than `margin`; the peak's interval likewise. A single
-             curve without replicates gives the verdict alone. In a flat noisy curve nearly every replicate has
-             an inner maximum, wherever it may lie, so the ends are compared with the layer where the measured
-             curve peaks, not with each replicate's own maximum.
+Confidence:  from bootstrap replicates of the whole curve (all layers measured with the same seed). A flat noisy
+             curve has an inner maximum nearly always, so the question is whether noise alone makes one as clear:
+             confidence = 1 − p, p the share of replicates of the noise (replicate − curve) whose maximum stands
+             as high above both ends as the measured peak does, less `margin`. The interval of the peak holds
+             the layers where replicates have theirs. A curve without replicates gives the verdict alone.
 Cost:        O(layers · replicates).
 Reference:   Muller, Elazar, Sagot & Seddah (2021), First align, then predict.
 """
@@ -60,8 +60,10 @@ def first_align_then_predict(
     drawn = np.asarray(replicates, dtype=float)
     if drawn.ndim != 2 or len(drawn) != len(values) or not drawn.size:
         raise UsageError(f"expected replicates of shape ({len(values)}, number), got {drawn.shape}")
-    pattern = (drawn[peak] - drawn[0] > margin) & (drawn[peak] - drawn[-1] > margin)
+    noise = drawn - values[:, None]
+    by_chance = noise.max(axis=0) - np.maximum(noise[0], noise[-1])
+    as_clear = int((by_chance >= values[peak] - max(values[0], values[-1]) - margin).sum())
     peaks = np.sort(drawn.argmax(axis=0))
     outside = (1 - confidence) / 2
     low, high = (int(np.quantile(peaks, q, method="nearest")) for q in (outside, 1 - outside))
-    return Shape(rises, falls, peak, float(pattern.mean()), low, high)
+    return Shape(rises, falls, peak, 1 - (1 + as_clear) / (1 + drawn.shape[1]), low, high)

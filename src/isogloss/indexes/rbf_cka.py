@@ -5,6 +5,7 @@ Formula:     Σ K̄∘L̄ / √(ΣK̄∘K̄ · ΣL̄∘L̄), Kᵢⱼ = exp(−�
              squared distances of that side (the diagonal included, as in the authors' code), times `width`².
 Invariant:   rotation, permutation, isotropic scaling and translation of either side.
 Cost:        O(n²·d) time, exact, in blocks: O(block·n + n·d) memory. Four passes (two find the median).
+Intervals:   the bandwidth counts as given; that it varies too is left out (about a tenth of the error).
 Reference:   Kornblith et al. (2019); the code released with Muller et al. (2021) uses it on ~200 sentences.
 """
 

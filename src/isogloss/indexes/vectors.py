@@ -22,7 +22,7 @@ class Vectors(Protocol):
     def __getitem__(self, key: Any, /) -> Any: ...
 
 
-class InvalidVectors(UsageError):  # noqa: N818
+class InvalidVectors(UsageError):
     """A sentence whose vector cannot be used; `row` counts from 0.
 
     >>> str(InvalidVectors("fr", 3, "NaN").at("layer 5, fr"))

@@ -92,7 +92,7 @@ def load_model(
     place = None if device_map else _device(device)
     _check_folder(name, allow_pickle)
     remote = {"trust_remote_code": trust_remote_code}
-    with _quiet(), _clear_errors(name):
+    with quiet_library(), _clear_errors(name):
         config = transformers.AutoConfig.from_pretrained(name, **remote)
         tokenizer = transformers.AutoTokenizer.from_pretrained(name, **remote)
         options = {"dtype": _dtype(dtype), "device_map": device_map, "use_safetensors": None if allow_pickle else True}
@@ -214,7 +214,7 @@ def _max_length(tokenizer: Any, config: Any, family: Family) -> int:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet_library() -> Iterator[None]:
     """Without the progress bars and reports of the model library; what matters is checked and raised here."""
     library: Any = logging
     verbosity, bars = library.get_verbosity(), library.is_progress_bar_enabled()

@@ -51,11 +51,11 @@ def similarity(
     """How alike a model's states of parallel sentences are, layer by layer, with confidence intervals.
 
     `indexes` are names from `isogloss ls indexes`, with options where they have some: "matching(centre, csls)",
-    "svcca(keep=20)". Pairs are those of `source` with every other language of the set, or all with all. `layers` defaults to
-    all, with the output of the final norm for families that have one. `bootstrap=0` leaves the intervals out.
-    `name` is how the model is called in the rows; `scratch` a folder with room for the vectors
-    (4 bytes · languages · layers · sentences · units). With the index "anc" the correlation of every neuron is
-    kept too (`Curves.neurons`).
+    "svcca(keep=20)". Pairs are those of `source` with every other language of the set, or all with all.
+    `layers` defaults to all, with the output of the final norm for families that have one. `bootstrap=0` leaves
+    the intervals out. `name` is how the model is called in the rows; `scratch` a folder with room for the
+    vectors (4 bytes · languages · layers · sentences · units). With the index "anc" the correlation of every
+    neuron is kept too (`Curves.neurons`).
     """
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
     pairs = _pairs(parallel, source)

@@ -137,7 +137,7 @@ _DECLARED = [
     LabLanguage("qla", "Alvan", "A", "Latn", EUROPEAN, "source"),
     LabLanguage(
         *("qlb", "Belvo", "A", "Latn", GENDERED, "seen", "qla"),
-        changes=("t > d / V_V", "k > č / _i", "p > f / #_", "u > o / _#", "s > ∅ / _#", "e > i / _n"),
+        changes=("t > d / V_V", "k > č / _i", "k > č / _e", "p > f / #_", "u > o", "s > ∅ / _#", "a > e / _r"),
     ),
     LabLanguage(
         *("qlc", "Chelvic", "A", "Cyrl", SYNTHETIC, "seen", "qla"),
@@ -163,7 +163,7 @@ _DECLARED = [
     LabLanguage("qlg", "Gaxuri", "D", "Geor", CAUCASIAN, "seen", loans=3, projective=False),
     LabLanguage(
         *("qlh", "Helvo", "A", "Latn", GENDERED, "easy", "qlb"),
-        changes=("d > z / V_V", "č > š", "o > u / _#"),
+        changes=("d > z / V_V", "č > š", "o > u / _#", "n > m / _#", "v > b / #_"),
         pretrained=False,
     ),
     LabLanguage(
@@ -186,7 +186,7 @@ _DECLARED = [
     ),
     LabLanguage(
         *("qlj", "Jagur", "B", "Arab", AGGLUTINATIVE, "hard", "qld"),
-        changes=("q > x / _#", "g > k / _#", "i > e / _#"),
+        changes=("q > x", "i > e / _#", "t > d / V_V", "o > u / #C_", "š > s / _#"),
         pretrained=False,
     ),
     LabLanguage("qlk", "Kamao", "E", "Latn", ISLAND, "unrelated", pretrained=False),

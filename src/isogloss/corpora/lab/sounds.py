@@ -70,7 +70,8 @@ def join(stem: str, affix: str, link: str = "n") -> str:
     >>> join("kato", "in"), join("kat", "in")
     ('katonin', 'katin')
     """
-    return stem + link + affix if stem[-1:] in VOWELS and affix[:1] in VOWELS else stem + affix
+    meet = bool(stem and affix) and stem[-1] in VOWELS and affix[0] in VOWELS
+    return stem + link + affix if meet else stem + affix
 
 
 def harmonised(word: str) -> str:

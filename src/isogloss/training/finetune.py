@@ -1,0 +1,101 @@
+"""Fine-tuning: a pretrained model, a task and an annotated corpus become a network that does the task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from isogloss.core.errors import UsageError
+from isogloss.core.seeds import derive_seed
+from isogloss.corpora.corpus import Corpus
+from isogloss.models.batching import IntArray
+from isogloss.models.encoding import padding_id
+from isogloss.models.load import LoadedModel
+from isogloss.tasks.examples import IGNORE, Example, collate
+from isogloss.tasks.task import Labels, Task
+from isogloss.training.checkpoint import Checkpoints
+from isogloss.training.determinism import seeded
+from isogloss.training.evaluation import predict, scored
+from isogloss.training.loop import Objective, train
+from isogloss.training.reports import Progress, Report
+from isogloss.training.settings import Settings
+
+ExtraLoss = Callable[[nn.Module, int], Tensor]  # of the network, at a step
+
+
+@dataclass(frozen=True, eq=False)
+class FineTuned:
+    """A network that does a task; `model` is what it was made from and brings the tokenizer."""
+
+    task: Task
+    model: LoadedModel
+    labels: Labels
+    network: nn.Module
+    log: tuple[Report, ...] = ()  # one of each epoch
+
+
+def finetune(
+    model: LoadedModel,
+    task: Task,
+    train_on: Corpus[Any],
+    dev: Corpus[Any],
+    settings: Settings,
+    *,
+    seed: int = 0,
+    extra: ExtraLoss | None = None,
+    checkpoints: Checkpoints | None = None,
+    progress: Progress | None = None,
+) -> FineTuned:
+    """Train on one corpus, keep the epoch that is best on the other. The model handed in is not changed.
+
+    The same seed gives the same weights, bit for bit on a CPU. `extra` is added to the task's loss in every step.
+    """
+    check_corpus(task, train_on, "train")
+    check_corpus(task, dev, "dev")
+    labels = task.labels(train_on)
+    with seeded(derive_seed(seed, "head")):
+        network = task.network(model, labels).to(model.device).float()
+    learning = objective(model, task, train_on, dev, labels, extra)
+    log = train(network, learning, settings, seed=seed, checkpoints=checkpoints, progress=progress)
+    return FineTuned(task, model, labels, network, tuple(log))
+
+
+def objective(
+    model: LoadedModel, task: Task, train_on: Corpus[Any], dev: Corpus[Any], labels: Labels, extra: ExtraLoss | None
+) -> Objective:
+    """A task as the training loop sees it."""
+    examples, dev_examples = task.encode(model, train_on, labels), task.encode(model, dev, labels)
+    gold, filler = [task.gold(item) for item in dev], padding_id(model)
+
+    def loss(network: nn.Module, items: IntArray) -> Tensor:
+        batch = collate([examples[i] for i in items], filler)
+        return task.loss(network, batch.to(next(network.parameters()).device))
+
+    def score(network: nn.Module) -> float:
+        predictions = predict(network, task, model, dev_examples, labels)
+        return scored(task, gold, predictions).scores[task.main_metric]
+
+    lengths, terms = np.array([e.tokens for e in examples]), np.array([loss_terms(e) for e in examples])
+    return Objective(lengths, terms, loss, score, extra)
+
+
+def loss_terms(example: Example) -> int:
+    """What a task's loss is the mean of: an example's words that have a gold label, or else its windows."""
+    if "position" not in example.arrays:
+        return len(example.windows)
+    gold = [array for name, array in example.arrays.items() if name not in ("window", "position")]
+    return int(np.all([array != IGNORE for array in gold], axis=0).sum())
+
+
+def check_corpus(task: Task, corpus: Corpus[Any], role: str) -> None:
+    """An error unless the corpus is of the kind that the task reads and holds something."""
+    if not isinstance(corpus, Corpus):
+        raise UsageError(f"{role}: expected a corpus, got {type(corpus).__name__}; read the file first")
+    if corpus.format.kind != task.corpus:
+        raise UsageError(f"{role}: the task '{task.name}' reads a {task.corpus} corpus, not {corpus.format.kind}")
+    if not len(corpus):
+        raise UsageError(f"{role}: the corpus is empty")

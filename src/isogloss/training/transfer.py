@@ -1,0 +1,189 @@
+"""Zero-shot transfer: fine-tune on one language, score on many, for several seeds; nothing is done twice.
+
+With a folder to keep things in, every run has one of its own there, named after its identity: the hash of all
+that decides its outcome. A run that was interrupted goes on, a finished one is read back, and new test sets are
+scored with the network that is already there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from isogloss.core.errors import UsageError
+from isogloss.core.files import atomic_write
+from isogloss.core.seeds import derive_seed
+from isogloss.corpora.corpus import Corpus
+from isogloss.models.load import LoadedModel, load_model
+from isogloss.results.files import write_rows
+from isogloss.results.record import Results
+from isogloss.tasks import TASKS
+from isogloss.tasks.task import Task
+from isogloss.training.checkpoint import Checkpoints
+from isogloss.training.evaluation import evaluate
+from isogloss.training.finetune import ExtraLoss, FineTuned, check_corpus, finetune
+from isogloss.training.identity import corpus_identity, identity, model_identity
+from isogloss.training.reports import Report
+from isogloss.training.rows import prediction_rows, result_rows
+from isogloss.training.saved import load_finetuned, save_finetuned
+from isogloss.training.settings import Settings, settings_for
+from isogloss.training.workers import join
+
+VERSION = 1  # of what a run computes: raised when the same run would give other numbers
+
+
+class ModelChange(Protocol):
+    """A change done to a model before fine-tuning; the model it is handed is its own to change."""
+
+    def __call__(self, model: LoadedModel, *, seed: int) -> LoadedModel: ...
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """All that the seeds of one call of `transfer` share."""
+
+    model: LoadedModel
+    task: Task
+    train: Corpus[Any]
+    dev: Corpus[Any]
+    test: Mapping[str, Corpus[Any]]
+    before: Sequence[ModelChange]
+    settings: Settings
+    continual: ExtraLoss | None
+    out: Path | None
+    checkpoint_steps: int | None
+
+    @property
+    def changes(self) -> str:
+        return " + ".join(map(described, self.before))
+
+
+def transfer(
+    model: LoadedModel | str | os.PathLike[str],
+    task: Task | str,
+    train: Corpus[Any],
+    dev: Corpus[Any],
+    test: Mapping[str, Corpus[Any]],
+    *,
+    before: Sequence[ModelChange] = (),
+    seeds: Iterable[int] = (0,),
+    continual: ExtraLoss | None = None,
+    out: str | os.PathLike[str] | None = None,
+    checkpoint_steps: int | None = None,
+    progress: Callable[[int, Report], None] | None = None,
+    **settings: Any,
+) -> Results:
+    """Fine-tune on `train`, choose the epoch on `dev`, and score every test set without having seen its language.
+
+    `before`: model changes, done anew for every seed. `continual`: a second loss in every step. `out`: a folder
+    for networks, predictions and rows; the same call goes on where it was interrupted (checkpoints are made
+    every ten minutes, after each epoch, and every `checkpoint_steps` steps). `settings` are those of `Settings`
+    (epochs, batch, learning_rate …); what is not given is the task's published recipe.
+    """
+    join()  # before a model is loaded: it says which GPU is ours
+    chosen = TASKS[task] if isinstance(task, str) else task
+    plan = settings_for(chosen.recipe, **settings)
+    for role, corpus in {"train": train, "dev": dev, **{f"test '{name}'": one for name, one in test.items()}}.items():
+        check_corpus(chosen, corpus, role)
+    loaded = model if isinstance(model, LoadedModel) else load_model(model)
+    folder = None if out is None else Path(out)
+    experiment = Experiment(
+        loaded, chosen, train, dev, dict(test), tuple(before), plan, continual, folder, checkpoint_steps
+    )
+    runs = [_run(experiment, seed, progress) for seed in _distinct(seeds)]
+    results = sum(runs[1:], runs[0])
+    if folder and join().first:
+        results.write(folder / "results.parquet")
+    return results
+
+
+def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], None] | None) -> Results:
+    """One seed: what is on disk already is read, the rest is done and written."""
+    this = experiment
+    model = changed(this.model, this.before, seed)
+    run = identity(VERSION, model_identity(model), this.task.name, corpus_identity(this.train),
+                   corpus_identity(this.dev), asdict(this.settings), seed, described(this.continual))  # fmt: skip
+    folder = this.out / f"{this.task.name}-{this.train.lang}-seed{seed}-{run}" if this.out else None
+    scored_in = folder / f"scores-{_tests_identity(this)}" if folder else None
+    if scored_in and (scored_in / "rows.parquet").exists():
+        return Results(pl.read_parquet(scored_in / "rows.parquet"), pl.scan_parquet(scored_in / "predictions.parquet"))
+    watch = (lambda report: progress(seed, report)) if progress else None
+    tuned = _tuned(this, model, run, seed, folder, watch)
+    corpora = {**{("test", name): corpus for name, corpus in this.test.items()}, ("dev", this.train.lang): this.dev}
+    evaluations = evaluate(tuned.network, this.task, tuned.model, corpora, tuned.labels)
+    facts = {"run": run, "model": Path(this.model.name).name, "changes": this.changes, "task": this.task.name}
+    facts |= {"source": this.train.lang, "seed": seed}
+    results = Results(result_rows(evaluations, facts), prediction_rows(evaluations, facts).lazy())
+    if scored_in and join().first:
+        write_rows(results.predictions.collect(), scored_in / "predictions.parquet")
+        write_rows(results.frame, scored_in / "rows.parquet")  # last: its presence says that all is there
+    return results
+
+
+def _tuned(
+    experiment: Experiment,
+    model: LoadedModel,
+    run: str,
+    seed: int,
+    folder: Path | None,
+    progress: Callable[[Report], None] | None,
+) -> FineTuned:
+    """The fine-tuned network of a run: from disk, or made now and saved."""
+    this = experiment
+    if folder and (folder / "model").exists():
+        return load_finetuned(folder / "model", device=model.device, task=this.task)
+    checkpoints = Checkpoints(folder / "checkpoints", run, steps=this.checkpoint_steps) if folder else None
+    tuned = finetune(
+        model,
+        this.task,
+        this.train,
+        this.dev,
+        this.settings,
+        seed=seed,
+        extra=this.continual,
+        checkpoints=checkpoints,
+        progress=progress,
+    )
+    workers = join()
+    workers.wait()  # until all have read what the first now removes
+    if folder and checkpoints and workers.first:
+        with atomic_write(folder / "log.tsv") as file:
+            file.write(pl.DataFrame([asdict(report) for report in tuned.log]).write_csv(separator="\t"))
+        save_finetuned(tuned, folder / "model")
+        checkpoints.clear()
+    return tuned
+
+
+def changed(model: LoadedModel, changes: Sequence[ModelChange], seed: int) -> LoadedModel:
+    """The model after the changes, each with a seed of its own; the one handed in stays as it is."""
+    if changes:
+        model = model.copy()
+    for number, change in enumerate(changes):
+        model = change(model, seed=derive_seed(seed, "change", number))
+    return model
+
+
+def described(thing: object) -> str:
+    """A function by its name, any other callable as it shows itself.
+
+    >>> described(derive_seed), described(None)
+    ('derive_seed', '')
+    """
+    return "" if thing is None else getattr(thing, "__name__", None) or repr(thing)
+
+
+def _tests_identity(experiment: Experiment) -> str:
+    names = {name: corpus_identity(corpus) for name, corpus in experiment.test.items()}
+    return identity(list(names.items()), Path(experiment.model.name).name, experiment.changes)
+
+
+def _distinct(seeds: Iterable[int]) -> list[int]:
+    listed = list(seeds)
+    if not listed or len(set(listed)) < len(listed):
+        raise UsageError(f"seeds: expected one or more numbers, each once, got {listed}")
+    return listed

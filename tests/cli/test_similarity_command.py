@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tiny_models
+from isogloss.cli import main
+from isogloss.cli.arguments import files_by_language, spread_lists
+from isogloss.core.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_models.build("bert", tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> list[str]:
+    lines = [f"{one} {two}\n" for one in tiny_models.SENTENCES for two in tiny_models.SENTENCES[:3]]
+    for lang, change in (("en", str.lower), ("fr", str.upper), ("de", str.title)):
+        (tmp_path / f"{lang}.txt").write_text("".join(map(change, lines)), encoding="utf-8")
+    return [f"{lang}={tmp_path / lang}.txt" for lang in ("en", "fr", "de")]
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as leave:
+        main.run(arguments)
+    return int(leave.value.code or 0)
+
+
+def test_tables_rows_and_charts(
+    folder: Path, texts: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, chart = tmp_path / "rows.parquet", tmp_path / "chart.svg"
+    written = ["--out", str(rows), "--out", str(chart)]
+    assert run("similarity", str(folder), "--parallel", *texts, "--source", "en", "--neurons", "2", *written) == 0
+    said = capsys.readouterr().out
+    assert "en–fr" in said
+    assert "peak" in said
+    frame = pl.read_parquet(rows)
+    assert set(frame["index"]) == {"cka", "anc", "matching"}
+    assert set(frame["target"]) == {"fr", "de"}
+    value = frame.filter((pl.col("index") == "cka") & (pl.col("layer") == 1) & (pl.col("target") == "fr"))["value"][0]
+    assert f"{value:.3f}" in said
+    assert chart.read_text().startswith("<svg")
+
+
+def test_two_models_in_one_go(
+    folder: Path, texts: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tiny_models.build("xlm-roberta", tmp_path / "other")
+    rows = tmp_path / "rows.csv"
+    assert run("similarity", str(folder), str(other), "--parallel", *texts[:2], "--index", "cka", "-o", str(rows)) == 0
+    assert set(pl.read_csv(rows)["model"]) == {"tiny", "other"}
+    assert "tiny en–fr" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--index", "ckaa"], 2, "did you mean 'cka'"),
+        (["--neurons", "3", "--index", "cka"], 2, "--neurons needs the index 'anc'"),
+        (["--out", "rows.xlsx"], 2, "expected one of .csv"),
+        (["--source", "xx"], 2, "unknown language"),
+        (["--parallel", "ru=absent.txt"], 3, "absent.txt: expected an existing file"),
+    ],
+)
+def test_wrong_arguments(
+    folder: Path, texts: list[str], capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
+) -> None:
+    assert run("similarity", str(folder), "--parallel", *texts, *arguments) == code
+    said = capsys.readouterr().err
+    assert message in said
+    assert len(said.splitlines()) == 1
+
+
+def test_an_option_takes_a_list_of_pairs() -> None:
+    given = ["similarity", "m", "--parallel", "en=a", "fr=b", "--source", "en", "x=y"]
+    expected = ["similarity", "m", "--parallel", "en=a", "--parallel", "fr=b", "--source", "en", "x=y"]
+    assert spread_lists(given, ["--parallel"]) == expected
+    assert spread_lists(expected, ["--parallel"]) == expected
+
+
+def test_a_pair_must_be_a_pair() -> None:
+    for wrong in (["a.txt"], ["=a.txt"], ["en="], ["en=a", "en=b"]):
+        with pytest.raises(UsageError, match="--test"):
+            files_by_language(wrong, "--test")
