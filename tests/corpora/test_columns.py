@@ -96,6 +96,8 @@ BROKEN = {
     "three columns": (TWO.replace("in\tO", "in\tO\tO"), 3, "word<TAB>tag, got 3 columns"),
     "impossible tag": (TWO.replace("I-PER", "PER"), 2, "a tag such as O, B-PER"),
     "BILOU": (TWO.replace("I-PER", "L-PER"), 2, "got 'L-PER'"),
+    "more than O": (TWO.replace("\tO", "\tOther"), 3, "got 'Other'"),
+    "a space in the tag": (TWO.replace("I-PER", "I-PER x"), 2, "got 'I-PER x'"),
     "no type": (TWO.replace("I-PER", "I-"), 2, "got 'I-'"),
     "no word": (TWO.replace("in", ""), 3, "a value in each column"),
     "cut inside a tag": (TWO[:-4], 5, "a newline after the last line"),
@@ -126,6 +128,13 @@ def test_repair_leaves_the_faulty_sentence_out_and_notes_it(tmp_path: Path) -> N
     corpus = ig.read_ner(write(tmp_path, TWO.replace("in\tO", "in")), repair=True)
     assert [s.words for s in corpus] == [["Rome"]]
     assert [error.line for error in corpus.repairs] == [3]
+
+
+def test_sentences_stay_apart_in_any_order(tmp_path: Path) -> None:
+    corpus = ig.read_ner(write(tmp_path, TWO[:-1]))
+    assert [sentence.empty_lines for sentence in corpus] == [1, 0]
+    corpus.with_items(reversed(corpus.items)).write(tmp_path / "copy.tsv")
+    assert [s.rows for s in ig.read_ner(tmp_path / "copy.tsv")] == [s.rows for s in reversed(corpus.items)]
 
 
 def test_a_wrong_format_name_is_refused(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ def test_names_of_the_fields_data_sets(path: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "path",
     ["data/train.conllu", "ner/dev.tsv", "pos/test.txt", "nli/train.tsv", "raw/corpus.txt", "snli_subset/test.csv",
-     "ebible/vref.txt", "lexicons/words.tsv", "corpus.log", "run/out.txt", "model/vocab.txt", "new/data.src"],
+     "ebible/vref.txt", "lexicons/words.tsv", "corpus.log", "run/out.txt", "model/vocab.txt",
+     "new/data.src", "x/corpus.tsv.bpe"],
 )  # fmt: skip
 def test_names_that_declare_nothing(path: str) -> None:
     assert language_of_path(path) == "und"

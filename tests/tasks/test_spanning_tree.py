@@ -83,9 +83,22 @@ def test_the_single_root_costs_no_precision(size: float) -> None:
             assert tree_scores(masked, heads[None])[0] == pytest.approx(best, abs=1e-9)
 
 
-@settings(max_examples=200)
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
+def test_forbidden_arcs(share: float) -> None:
+    generator = np.random.default_rng(5)
+    for n in [2, 3, 4, 5] * 150:
+        scores = generator.normal(size=(n, n + 1)) - 5
+        scores[generator.random(scores.shape) < share] = -np.inf
+        assert_best_or_refused(scores)
+
+
+@settings(max_examples=100)
 @given(st.integers(1, 5).flatmap(lambda n: square(n, st.one_of(st.just(-np.inf), st.floats(-10, 10)))))
-def test_forbidden_arcs(scores: np.ndarray) -> None:
+def test_forbidden_and_odd_scores(scores: np.ndarray) -> None:
+    assert_best_or_refused(scores)
+
+
+def assert_best_or_refused(scores: np.ndarray) -> None:
     if tree_scores(scores, all_trees(len(scores))).max() == -np.inf:
         with pytest.raises(UsageError, match=r"sentence 0 forbid \(-inf\) every tree"):
             decode_tree(scores)

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from isogloss import __version__
-from isogloss.cli import lab, ls, similarity, validate
+from isogloss.cli import demo, lab, ls, similarity, validate
 from isogloss.cli.arguments import spread_lists
 from isogloss.cli.screen import complain
 from isogloss.core.errors import IsoglossError
@@ -25,6 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Measure, explain and repair zero-shot cross-lingual transfer in multilingual language models.",
 )
+app.command("demo")(demo.demo)
 app.command("similarity")(similarity.similarity)
 app.command("ls")(ls.ls)
 app.command("validate")(validate.validate)

@@ -101,6 +101,13 @@ def read_text(path: str | os.PathLike[str], repairs: Repairs | None = None) -> s
     return _decode(block, path, 1, repairs)
 
 
+def read_head(path: str | os.PathLike[str], lines: int = 50) -> list[str]:
+    """The first lines, damage overlooked and the last perhaps cut: enough to tell what kind of file it is."""
+    with open_binary(path) as file:
+        block = _read(file, path, 1 << 16, 1).removeprefix(BOM)
+    return block.decode(errors="replace").replace("\r", "").split("\n")[:lines] if block else []
+
+
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """Text that appears at `path` whole or not at all; compressed by suffix, same bytes every time."""

@@ -6,6 +6,7 @@ the sentence's start, and where the type changes. (Published BIO files hold a fe
 `I-`: 501 in the Japanese PAN-X development set. `counts` shows them.)
 
 A file may carry words without tags, as PAN-X's test files do: then it carries none at all, and `tags` is None.
+PAN-X has no empty line at its end, so a file cut exactly between two lines cannot be told from a whole one.
 """
 
 from __future__ import annotations

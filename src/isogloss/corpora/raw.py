@@ -14,7 +14,7 @@ from pathlib import Path
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs, bare_suffix, read_lines
 from isogloss.corpora.corpus import Corpus, Format
-from isogloss.languages.codes import canonical, language_of_path
+from isogloss.languages.codes import canonical, is_language, language_of_path
 
 SUFFIXES = (".txt", ".text", ".raw")
 
@@ -86,7 +86,8 @@ def text_files(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def recognise(suffix: str, head: Sequence[str]) -> bool:
-    return suffix in SUFFIXES
+    """By the suffix of text files, or by that of one side of a Moses pair (`corpus.en-fr.en`)."""
+    return suffix in SUFFIXES or is_language(suffix[1:])
 
 
 def count(lines: Sequence[str]) -> dict[str, int]:

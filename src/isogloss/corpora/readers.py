@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from isogloss.core.errors import InputError, UsageError
-from isogloss.core.files import Repairs, bare_suffix, read_lines
+from isogloss.core.files import bare_suffix, read_head
 from isogloss.core.registry import Registry
 from isogloss.corpora import bitext, hub, parallel_files, raw
 from isogloss.corpora.alignment import Alignment, pharaoh
@@ -178,7 +177,7 @@ def _format_of(path: str | os.PathLike[str], kind: str, name: str | None) -> For
 
 def detect_format(path: str | os.PathLike[str], kind: str | None = None) -> Format[Any]:
     """The format a file is in, from its suffix and first lines; of one `kind` only if given."""
-    head = list(islice(read_lines(path, Repairs(allowed=True)), 50))
+    head = read_head(path)
     if not head:
         raise InputError(path, "a corpus", "an empty file")
     for name in FORMATS:

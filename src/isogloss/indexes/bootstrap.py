@@ -7,8 +7,8 @@ sentences; instead each index has a derivative by the weight of each sentence, i
 replicate is the estimate + Σ wᵢcᵢ and the standard error over infinitely many replicates is √(Σcᵢ²), the
 infinitesimal jackknife (Jaeckel 1972; Efron 1982). Weights depend on the seed and on a sentence's place alone:
 replicates of different layers, languages and indexes belong together, so that differences and curves have
-intervals too. Measured against the spread over fresh samples, intervals are right for CKA, ANC, Procrustes,
-matching and separation and up to 1.5 times too wide for CCA-type indexes, whose lowest correlations are noise
+intervals too. Measured against the spread over fresh samples, standard errors are right for CKA, ANC,
+Procrustes and matching, up to 1.3 times too large for separation and up to 1.6 times for CCA-type indexes
 (`tests/indexes/test_bootstrap.py`). An interval tells how far another sample of as many sentences would fall from
 this one; it does not remove what bias an index has for few sentences.
 """

@@ -32,7 +32,8 @@ CLASSES: dict[str, Any] = {
     "span": modeling_auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING,
 }
 POOLER = "pooler."  # the one part of a body that is not loaded: here it is fresh, as part of the head
-DROPOUTS = ("classifier_dropout", "hidden_dropout_prob", "dropout", "dropout_rate", "attention_dropout")
+DROPOUTS = ("classifier_dropout", "hidden_dropout_prob", "hidden_dropout", "dropout", "dropout_rate")
+DROPOUT = 0.1  # where the configuration states none, as in the model library's own heads
 SPAN_LABELS = ("start", "end")
 
 
@@ -54,7 +55,8 @@ def labelled_config(model: LoadedModel, labels: Sequence[str]) -> Any:
     config: Any = copy.deepcopy(model.body.config)
     config.id2label = dict(enumerate(labels))
     config.label2id = {label: number for number, label in enumerate(labels)}
-    config.pad_token_id = padding_id(model)  # how sequence classes of causal models find the last token
+    if model.family.causal:
+        config.pad_token_id = padding_id(model)  # by which the sequence classes of causal models find the last token
     config.use_cache = False
     return config
 
@@ -123,7 +125,7 @@ def fresh_linear(model: LoadedModel, inputs: int, outputs: int) -> nn.Linear:
 def head_dropout(config: Any) -> float:
     """The share that the configuration states for heads, or else for the model as a whole."""
     stated = [getattr(config, name, None) for name in DROPOUTS]
-    return next((float(share) for share in stated if share is not None), 0.0)
+    return next((float(share) for share in stated if share is not None), DROPOUT)
 
 
 def _same_body(owner: Any, config: Any, body: nn.Module) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -17,12 +18,13 @@ def score_chart(rows: pl.DataFrame, metrics: Sequence[str]) -> alt.Chart:
     named = rows.with_columns(experiment=_experiment(rows))
     order = rows.group_by("target").agg(pl.col("value").mean()).sort("value", descending=True)["target"].to_list()
     panels = [_panel(named.filter(pl.col("metric") == metric), metric, order) for metric in metrics]
-    return alt.concat(*panels, columns=2).configure_axis(gridOpacity=0.4).configure_view(stroke=None)
+    chart: alt.Chart = alt.concat(*panels, columns=2).configure_axis(gridOpacity=0.4).configure_view(stroke=None)
+    return chart
 
 
-def _panel(rows: pl.DataFrame, metric: str, order: Sequence[str]) -> alt.LayerChart:
+def _panel(rows: pl.DataFrame, metric: str, order: Sequence[str]) -> Any:
     several = rows["experiment"].n_unique()
-    base = alt.Chart(alt.Data(values=rows.to_dicts())).encode(
+    base = alt.Chart({"values": rows.to_dicts()}).encode(
         y=alt.Y("target:N", sort=list(order), title=None),
         yOffset=alt.YOffset("experiment:N"),
         color=alt.Color(

@@ -13,6 +13,7 @@ TASKS: Registry[Task] = Registry(
     "task",
     {
         "pos": "isogloss.tasks.pos:TASK",
+        "parse": "isogloss.tasks.parse:TASK",
         "ner": "isogloss.tasks.ner:TASK",
     },
 )

@@ -64,10 +64,15 @@ class Batch:
         """`[example, word]`: True for words, False for padding."""
         return self.arrays["position"] != IGNORE
 
+    @property
+    def places(self) -> Tensor:
+        """`[example, word]`: where the token of each word is among all tokens of all windows; 0 for padding."""
+        row = self.first_row[:, None] + self.arrays["window"]
+        return (row * self.ids.shape[1] + self.arrays["position"]).where(self.known, 0)
+
     def words(self, states: Tensor) -> Tensor:
         """The rows of `states[window, token, unit]` that stand for words, as `[example, word, unit]`."""
-        place = (self.first_row[:, None] + self.arrays["window"]) * states.shape[1] + self.arrays["position"]
-        return states.flatten(0, 1)[place.where(self.known, 0)]
+        return states.flatten(0, 1)[self.places]
 
 
 def collate(examples: Sequence[Example], filler: int) -> Batch:

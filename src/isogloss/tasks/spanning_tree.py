@@ -2,8 +2,8 @@
 
 Where every word's best head already gives such a tree, that is it. Otherwise Edmonds' algorithm grows paths of
 best heads and contracts the cycles it meets, O(words²) in all (Gabow et al. 1986). Weights are compared first by
-a count of penalties, then by score: an arc from the root costs one penalty, a forbidden arc more than all roots
-together. That makes the single root exact where a large constant would eat the digits of the scores.
+a count of penalties, then by score: an arc from the root costs one penalty, a forbidden arc one too. A tree with a
+single penalty has a single root and nothing forbidden, and no constant eats the digits of the scores.
 
 Compiled by Numba because the one such package on PyPI, `ufal.chu_liu_edmonds`, is under the GPL.
 """
@@ -177,7 +177,7 @@ def _arc_matrices(arcs):  # type: ignore[no-untyped-def]
         for head in range(n):
             ends[word, head] = n * word + head
             if arcs[word - 1, head] == -np.inf:
-                penalty[word, head] += n
+                penalty[word, head] += 1
             else:
                 score[word, head] = arcs[word - 1, head]
     return penalty, score, ends

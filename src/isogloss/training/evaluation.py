@@ -5,9 +5,9 @@ Evaluation computes in fp32 on every device, so that how the items are grouped d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from isogloss.tasks.examples import Example, collate
 from isogloss.tasks.task import Labels, Task
 
 CPU_TOKENS, DEVICE_TOKENS = 2048, 16384  # per batch, unless told
+K = TypeVar("K", bound=Hashable)  # what a corpus is called
 Done = Callable[[int, int], None]  # items predicted, items in all
 
 
@@ -40,12 +41,12 @@ def evaluate(
     network: nn.Module,
     task: Task,
     model: LoadedModel,
-    corpora: Mapping[str, Corpus[Any]],
+    corpora: Mapping[K, Corpus[Any]],
     labels: Labels,
     *,
     tokens: int | None = None,
     progress: Done | None = None,
-) -> dict[str, Evaluation]:
+) -> dict[K, Evaluation]:
     """Score every corpus, all in one pass. `tokens` per batch changes speed and memory, not the result."""
     for name, corpus in corpora.items():
         if not len(corpus):

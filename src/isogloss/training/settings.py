@@ -45,7 +45,9 @@ class Settings:
             if not (0 < getattr(self, name) < math.inf):
                 raise UsageError(f"{name}: expected a number above 0, got {getattr(self, name)!r}")
         if not (0 <= self.warmup < 1 and 0 <= self.weight_decay < math.inf):
-            raise UsageError(f"warmup must lie in [0, 1) and weight_decay be ≥ 0, got {self.warmup}, {self.weight_decay}")
+            raise UsageError(
+                f"warmup must lie in [0, 1) and weight_decay be ≥ 0, got {self.warmup}, {self.weight_decay}"
+            )
 
     def bf16(self, device: torch.device) -> bool:
         """Whether the network computes in bf16 on this device."""

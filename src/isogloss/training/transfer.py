@@ -7,9 +7,10 @@ scored with the network that is already there.
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -116,7 +117,12 @@ def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], No
     tuned = _tuned(this, model, run, seed, folder, watch)
     corpora = {**{("test", name): corpus for name, corpus in this.test.items()}, ("dev", this.train.lang): this.dev}
     evaluations = evaluate(tuned.network, this.task, tuned.model, corpora, tuned.labels)
-    facts = {"run": run, "model": Path(this.model.name).name, "changes": this.changes, "task": this.task.name}
+    facts: dict[str, Any] = {
+        "run": run,
+        "model": Path(this.model.name).name,
+        "changes": this.changes,
+        "task": this.task.name,
+    }
     facts |= {"source": this.train.lang, "seed": seed}
     results = Results(result_rows(evaluations, facts), prediction_rows(evaluations, facts).lazy())
     if scored_in and join().first:
@@ -162,7 +168,8 @@ def _tuned(
 def changed(model: LoadedModel, changes: Sequence[ModelChange], seed: int) -> LoadedModel:
     """The model after the changes, each with a seed of its own; the one handed in stays as it is."""
     if changes:
-        model = model.copy()
+        network, body = copy.deepcopy((model.network, model.body))  # together: one lies within the other
+        model = replace(model, network=network, body=body)
     for number, change in enumerate(changes):
         model = change(model, seed=derive_seed(seed, "change", number))
     return model

@@ -28,7 +28,7 @@ class Workers:
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
         flat = self.sum(torch.cat([gradient.flatten() for gradient in gradients]))
         sizes = [parameter.numel() for parameter in parameters]
-        for parameter, values in zip(parameters, flat.split(sizes), strict=True):
+        for parameter, values in zip(parameters, torch.split(flat, sizes), strict=True):
             parameter.grad = values.view_as(parameter)
 
     def sum(self, value: Tensor) -> Tensor:

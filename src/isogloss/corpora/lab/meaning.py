@@ -7,7 +7,6 @@ so translation, word alignment, inference and answers are known by construction.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -59,32 +58,28 @@ class Clause(NamedTuple):
     asks: str = ""  # the part that a question asks for: S, O, R, P, T (see `languages.Grammar.clause`)
 
 
-def concepts(meaning: Phrase | Adjunct | Clause) -> Iterator[str]:
-    """The content of a meaning in a fixed order: concepts, names and numbers without grammar.
-
-    >>> list(concepts(Clause("see", Phrase("dog", adjectives=("big",)), object=Phrase("cat", number=3))))
-    ['see', 'dog', 'big', 'cat', '3']
-    """
-    for value in meaning:
-        if isinstance(value, tuple):
-            if isinstance(value, (Phrase, Adjunct, Clause)):
-                yield from concepts(value)
-            else:
-                for part in value:
-                    if isinstance(part, str):
-                        yield part
-                    else:
-                        yield from concepts(part)
-        elif value and value is not True and value not in GRAMMAR:
-            yield str(value)
-
-
+# Words in a meaning's tree that are grammar, not content.
 GRAMMAR = {
     *("past", "present", "future", "noun", "person", "place", "organisation", "pronoun", "adverb"),
     *("year", "question", "gap", "the", "a", "S", "O", "R", "P", "T"),
 }
 
 
-def fingerprint(meaning: Phrase | Adjunct | Clause) -> int:
+def concepts(meaning: tuple[object, ...]) -> list[str]:
+    """The content of a meaning in a fixed order: concepts, names and numbers without grammar.
+
+    >>> concepts(Clause("see", Phrase("dog", adjectives=("big",)), object=Phrase("cat", number=3)))
+    ['see', 'dog', 'big', 'cat', '3']
+    """
+    found: list[str] = []
+    for value in meaning:
+        if isinstance(value, tuple):
+            found += concepts(value)
+        elif value and value is not True and value not in GRAMMAR:
+            found.append(str(value))
+    return found
+
+
+def fingerprint(meaning: Clause) -> int:
     """A number that meanings of equal content share; it decides which split a sentence may enter."""
     return zlib.crc32(" ".join(concepts(meaning)).encode())

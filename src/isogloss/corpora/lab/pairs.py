@@ -181,6 +181,8 @@ class PairMaker:
         moved = self._broader(fact.subject) if up else self._narrower(fact.subject)
         if moved is None or (moved.adjectives and isinstance(fact.predicate, str)):
             return None  # no big dog is small
+        if fact.negated and moved.kind == "noun":  # Ann does not sing: no person sings
+            return fact._replace(subject=moved._replace(determiner="no"), negated=False)
         return fact._replace(subject=moved)
 
     def _object_moved(self, fact: Clause, up: bool) -> Clause | None:

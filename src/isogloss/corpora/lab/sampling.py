@@ -35,7 +35,7 @@ class Sampler:
         """A meaning of bounded size: a statement, or now and then a question."""
         while True:
             meaning = self._sentence()
-            if sum(1 for _ in concepts(meaning)) <= MOST_CONCEPTS:
+            if len(concepts(meaning)) <= MOST_CONCEPTS:
                 return meaning
 
     def _sentence(self) -> Clause:
