@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 PUBLIC = {
     "Curves": "isogloss.results.curves",
     "similarity": "isogloss.models.similarity",
+    "Results": "isogloss.results.record",
+    "transfer": "isogloss.training.transfer",
     "anc": "isogloss.indexes.anc",
     "cca": "isogloss.indexes.cca",
     "cka": "isogloss.indexes.cka",

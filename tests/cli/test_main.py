@@ -91,7 +91,7 @@ def test_unexpected_errors_are_one_line_too(
     def boom(*_: object, **__: object) -> None:
         raise RuntimeError("the [bold]cause")
 
-    monkeypatch.setattr("isogloss.corpora.readers.detect_format", boom)
+    monkeypatch.setattr("isogloss.corpora.readers.read_file", boom)
     code, _, err = isogloss(capsys, "validate", "x")
     assert (code, len(err.splitlines())) == (1, 1)
     assert "unexpected RuntimeError: the [bold]cause" in err
@@ -101,7 +101,7 @@ def test_control_c_gives_130(capsys: pytest.CaptureFixture[str], monkeypatch: py
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("isogloss.corpora.readers.detect_format", interrupt)
+    monkeypatch.setattr("isogloss.corpora.readers.read_file", interrupt)
     code, _, err = isogloss(capsys, "validate", "x")
     assert (code, err) == (130, "error: interrupted\n")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from isogloss.core import files
 from isogloss.core.errors import InputError
-from isogloss.core.files import Repairs, atomic_write, bare_suffix, read_lines, read_text
+from isogloss.core.files import Repairs, atomic_write, bare_suffix, read_head, read_lines, read_text
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n\r\0\ufeff", exclude_categories=["Cs"]))))
@@ -127,3 +127,17 @@ def test_control_c_during_a_write_leaves_nothing_half_written(tmp_path: Path) ->
 
 def test_bare_suffix() -> None:
     assert [bare_suffix(p) for p in ("a.conllu.xz", "a.tsv", "a.gz", "a")] == [".conllu", ".tsv", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("content", "head"),
+    [(b"", []), (b"a", ["a"]), (b"a\n", ["a"]), (b"\xef\xbb\xbfa\r\nb\xff\nc", ["a", "b\ufffd"])],
+)
+def test_the_head_of_a_file_is_read_whatever_its_state(tmp_path: Path, content: bytes, head: list[str]) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    assert read_head(tmp_path / "a.txt") == head
+
+
+def test_the_head_of_a_file_of_one_endless_line_is_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b'{"data": [' + b"0, " * files.MAX_LINE)
+    assert read_head(tmp_path / "a.json")[0].startswith('{"data": [0, ')

@@ -284,3 +284,14 @@ def test_a_real_encoder_at_real_size() -> None:
         with torch.no_grad():
             states = torch.stack(library(ids, output_hidden_states=True).hidden_states)[:, 0, 1:-1].mean(1)
         np.testing.assert_allclose(got[:, number], states.numpy(), rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("family", ["bert", "modernbert", "gemma3_text", "mt5"])
+def test_a_gpu_gives_the_same_states(tiny: Tiny, folder: Callable, family: str) -> None:
+    model = load_model(folder(family), device="cuda")
+    for budget in (40, 10_000):
+        for pool in ("mean", "max", "last"):
+            got = sentence_states(model, SENTENCES * 20, pool=pool, layers=model.layer_names, budget=budget).collect()
+            want = sentence_states(tiny(family), SENTENCES, pool=pool, layers=model.layer_names).collect()
+            np.testing.assert_allclose(got, np.tile(want, (1, 20, 1)), rtol=1e-3, atol=1e-4)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from isogloss.core.errors import UsageError
-from isogloss.tasks.spanning_tree import PART, decode_tree, decode_trees
+from isogloss.tasks.spanning_tree import PART, compiled, decode_tree, decode_trees
 
 
 @cache
@@ -166,3 +166,13 @@ def test_wrong_shapes_are_refused() -> None:
     for lengths in ([3], [3, 4], [-1, 3]):
         with pytest.raises(UsageError, match="from 0 to 3 for each of 2 sentences"):
             decode_trees(np.zeros((2, 3, 4)), lengths)
+
+
+def test_nowhere_to_keep_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba refuses to decorate where neither the package nor the user's cache can be written."""
+    monkeypatch.setattr("numba.core.caching.FunctionCache.__init__", refuse)
+    assert compiled(lambda x: x + 1)(1) == 2
+
+
+def refuse(*arguments: object) -> None:
+    raise RuntimeError("cannot cache function: no locator available")

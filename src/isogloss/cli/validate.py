@@ -19,14 +19,12 @@ def validate(
     repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken, and list it.")] = False,
 ) -> None:
     """Say what kind of corpus a file is and count it, or say what is wrong and where."""
-    from isogloss.corpora.corpus import read_corpus
-    from isogloss.corpora.readers import FORMATS, detect_format
+    from isogloss.corpora.readers import read_file
 
-    chosen = FORMATS[format] if format else detect_format(file)
-    corpus = read_corpus(file, chosen, lang=lang, repair=repair)
-    rows = [("format", f"{chosen.name} ({chosen.summary})"), ("language", corpus.lang)]
+    corpus = read_file(file, format, lang=lang, repair=repair)
+    rows = [("format", f"{corpus.format.name} ({corpus.format.summary})"), ("language", corpus.lang)]
     rows += [(what, f"{number:,}") for what, number in corpus.counts.items()]
-    show_table(f"{file}: a {chosen.kind} corpus", ("", ""), rows)
+    show_table(f"{file}: {corpus.format.kind}", ("", ""), rows)
     for error in corpus.repairs:
         warn(f"repaired or left out: {error}")
     if not corpus.repairs:

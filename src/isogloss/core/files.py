@@ -102,10 +102,13 @@ def read_text(path: str | os.PathLike[str], repairs: Repairs | None = None) -> s
 
 
 def read_head(path: str | os.PathLike[str], lines: int = 50) -> list[str]:
-    """The first lines, damage overlooked and the last perhaps cut: enough to tell what kind of file it is."""
+    """The first lines, damage overlooked: enough to tell what kind of file it is. A huge first line is cut."""
     with open_binary(path) as file:
         block = _read(file, path, 1 << 16, 1).removeprefix(BOM)
-    return block.decode(errors="replace").replace("\r", "").split("\n")[:lines] if block else []
+    head = block.decode(errors="replace").replace("\r", "").split("\n")
+    if len(head) > 1 or not block:
+        head.pop()  # empty after the last newline, or cut
+    return head[:lines]
 
 
 @contextlib.contextmanager

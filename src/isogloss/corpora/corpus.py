@@ -101,7 +101,8 @@ def read_corpus(
     with collector_paused():
         items = tuple(format.stream(path, repairs))
     if not items:
-        raise InputError(path, f"at least one item of the format '{format.name}'", "an empty file")
+        got = f"none that can be read; first: {repairs.made[0]}" if repairs.made else "an empty file"
+        raise InputError(path, f"at least one item of the format '{format.name}'", got)
     code = canonical(lang) if lang else language_of_path(path)
     if format.language:
         code, items = _of_one_language(path, items, format.language, lang)

@@ -11,6 +11,8 @@ from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
 from isogloss.corpora.lines import check_last_line, join_columns
 
+LONGEST_ENTRY = 8  # words on both sides together, of most entries
+
 
 class Entry(NamedTuple):
     """A word or phrase and one translation of it."""
@@ -49,7 +51,9 @@ def unparse(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def recognise(suffix: str, head: Sequence[str]) -> bool:
-    return suffix == ".tsv" and all(line.count("\t") == 1 and line.strip() == line for line in head)
+    """Two columns of words or short phrases; two columns of sentences are unlabelled inference pairs."""
+    short = sum(len(line.split()) <= LONGEST_ENTRY for line in head) > len(head) / 2
+    return suffix == ".tsv" and short and all(line.count("\t") == 1 and line.strip() == line for line in head)
 
 
 def count(entries: Sequence[Entry]) -> dict[str, int]:

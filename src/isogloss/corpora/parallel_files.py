@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from isogloss.core.errors import InputError, UsageError, shown
-from isogloss.core.files import COMPRESSED, Repairs, bare_suffix, read_lines
+from isogloss.core.files import COMPRESSED, Repairs, bare_suffix, read_head
 from isogloss.corpora import conllu, nli_formats
 from isogloss.corpora.corpus import collector_paused
 from isogloss.corpora.parallel import ParallelSet, zip_files, zip_lines
@@ -47,7 +47,7 @@ def read_files(
 def read_file(path: Path, *, languages: Sequence[str] | None, words: bool, repair: bool) -> ParallelSet:
     """One file that holds several languages: fast_align's bars, or a TSV."""
     repairs = Repairs(repair)
-    head = [line for line, _ in zip(read_lines(path, Repairs(allowed=True)), range(10))]
+    head = read_head(path, 10)
     if head and FAST_ALIGN.recognise(bare_suffix(path), head):
         languages = languages or pair_of_path(path)
         if not languages or len(languages) != 2:

@@ -52,6 +52,8 @@ FORMATS: Registry[Format[Any]] = Registry(
     },
 )
 
+OF_PAIRS = ("parallel", "alignment", "bitext", "lexicon")  # kinds whose language is a pair of languages
+
 
 def read_treebank(path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False) -> Corpus[Tree]:
     """A CoNLL-U file (`.gz`, `.xz`, `.bz2` too). `bank.write(path)` gives the same bytes back."""
@@ -149,6 +151,16 @@ def read_text(
     if hub.is_hub(path):
         return hub.read(str(path), "text", lang=lang, repair=repair)
     return raw.read([path] if isinstance(path, (str, os.PathLike)) else path, lang=lang, repair=repair)
+
+
+def read_file(
+    path: str | os.PathLike[str], format: str | None = None, *, lang: str | None = None, repair: bool = False
+) -> Corpus[Any]:
+    """A corpus file of any kind, in the format named or found out."""
+    chosen = FORMATS[format] if format else detect_format(path)
+    if chosen.kind in OF_PAIRS:
+        return _of_pair(read_corpus(path, chosen, repair=repair), lang)
+    return read_corpus(path, chosen, lang=lang, repair=repair)
 
 
 def _of_pair(corpus: Corpus[T], lang: str | None) -> Corpus[T]:

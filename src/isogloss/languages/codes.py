@@ -43,8 +43,8 @@ PAIR_NAMES = [
 # codes of real languages that file names use for something else
 NO_LANGUAGES = {
     "all", "bin", "bpe", "cfg", "csv", "dep", "dev", "doc", "ext", "ids", "lab", "lex", "log", "low", "map", "mix",
-    "mod", "ner", "new", "nli", "old", "par", "pos", "raw", "res", "run", "seg", "set", "src", "sub", "sys", "tag", "tgt",
-    "tmp", "toy", "tsv", "txt", "vec", "xml",
+    "mod", "ner", "new", "nli", "old", "par", "pos", "raw", "res", "run", "seg", "set", "src", "sub", "sys", "tag",
+    "tgt", "tmp", "toy", "tsv", "txt", "vec", "xml",
 }  # fmt: skip
 
 

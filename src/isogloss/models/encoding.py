@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -102,13 +103,13 @@ def room(model: LoadedModel) -> int:
 
 
 def _word_at(words: Sequence[str]) -> list[int]:
-    """For each character of the joined words, the word it belongs to; a space belongs to the next word.
+    """For each character of the joined words and for their end, the word; a space belongs to the next word.
 
     >>> _word_at(["a", "bc"])
-    [0, 1, 1, 1]
+    [0, 1, 1, 1, 1]
     """
     at = [number for number, word in enumerate(words) for _ in range(len(word) + (number > 0))]
-    return at or [SPECIAL]
+    return [*at, len(words) - 1]
 
 
 def padding_id(model: LoadedModel) -> int:

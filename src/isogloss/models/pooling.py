@@ -8,8 +8,10 @@ float32, and each batch is copied from the device once.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,23 +19,92 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import InputError, UsageError
-from isogloss.models.batching import IntArray, pad
+from isogloss.models.batching import IntArray, pad, token_batches
 from isogloss.models.encoding import Encoded
 from isogloss.models.load import FINAL, Layer, LoadedModel
 
+T = TypeVar("T")
 FloatArray = npt.NDArray[np.float32]
+Progress = Callable[[int, int], None]  # sentences done, sentences in all
+
+
+class Extraction(Protocol):
+    """What to run: texts through a model, up to `budget` tokens at a time, for the states of `layers`."""
+
+    @property
+    def model(self) -> LoadedModel: ...
+    @property
+    def encoded(self) -> Sequence[Encoded]: ...
+    @property
+    def layers(self) -> tuple[Layer, ...]: ...
+    @property
+    def budget(self) -> int: ...
+    @property
+    def progress(self) -> Progress | None: ...
+
+
+def run_batches(
+    work: Extraction, weights: Callable[[IntArray], FloatArray], maximum: bool = False
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """`(indices, array[layer, text, row, unit])` for each batch; texts without tokens are in none."""
+    lengths = np.array([len(text) for text in work.encoded], dtype=np.int64)
+    filled = np.flatnonzero(lengths)
+    batches = [filled[batch] for batch in token_batches(lengths[filled], work.budget)]
+
+    def start(indices: IntArray) -> tuple[IntArray, Pooled]:
+        texts = [work.encoded[i] for i in indices]
+        return indices, pooled_states(work.model, texts, work.layers, weights(indices), maximum)
+
+    done = 0
+    for indices, pooled in _one_ahead(map(start, batches)):
+        states = pooled.fetch()
+        check_finite(work.model, states, work.layers, indices)
+        yield indices, states
+        done += len(indices)
+        if work.progress:
+            work.progress(done, len(filled))
+
+
+def _one_ahead(items: Iterable[T]) -> Iterator[T]:
+    """Each item once the next has been asked for: a GPU works on that while this one is used.
+
+    >>> list(_one_ahead("abc"))
+    ['a', 'b', 'c']
+    """
+    waiting: deque[T] = deque()
+    for item in items:
+        waiting.append(item)
+        if len(waiting) > 1:
+            yield waiting.popleft()
+    yield from waiting
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The states of one batch, perhaps still on their way from the device."""
+
+    states: Tensor
+    arrived: torch.cuda.Event | None
+
+    def fetch(self) -> FloatArray:
+        if self.arrived:
+            self.arrived.synchronize()
+        array: FloatArray = self.states.numpy()
+        return array
 
 
 def pooled_states(
     model: LoadedModel, texts: Sequence[Encoded], layers: Sequence[Layer], weights: FloatArray, maximum: bool = False
-) -> FloatArray:
+) -> Pooled:
     """The states of one batch as `array[layer, text, row, unit]`, for `weights[text, row, token]`.
 
     A row is the sum of the tokens times their weights; with `maximum`, the maximum over tokens of weight > 0.
+    On a GPU this returns before the work is done.
     """
     filler = model.tokenizer.pad_token_id or 0  # hidden by the mask; some families count positions by it
     ids = torch.from_numpy(pad([text.ids for text in texts], filler)).to(model.device)
-    mask = torch.from_numpy(pad([np.ones(len(text), dtype=np.int64) for text in texts], 0)).to(model.device)
+    lengths = np.array([len(text) for text in texts])
+    mask = torch.from_numpy((np.arange(ids.shape[1]) < lengths[:, None]).astype(np.int64)).to(model.device)
     matrix = torch.from_numpy(weights).to(model.device)
     pool = _maximum if maximum else _weighted_sum
     options = {"use_cache": False} if model.family.causal else {}
@@ -42,9 +113,16 @@ def pooled_states(
         missing = [layer for layer in layers if layer not in pooled]
         if missing:
             raise UsageError(f"the forward pass of '{model.name}' does not go through its layer {missing[0]}")
-        stacked = torch.stack([pooled[layer].to(model.device) for layer in layers])
-    result: FloatArray = stacked.cpu().numpy()
-    return result
+        return _to_host(torch.stack([pooled[layer].to(model.device) for layer in layers]))
+
+
+def _to_host(states: Tensor) -> Pooled:
+    if states.device.type != "cuda":
+        return Pooled(states.cpu(), None)
+    copy = states.to("cpu", non_blocking=True)
+    arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    arrived.record(torch.cuda.current_stream(states.device))
+    return Pooled(copy, arrived)
 
 
 def check_layers(model: LoadedModel, layers: Sequence[Layer] | None) -> tuple[Layer, ...]:

@@ -7,7 +7,7 @@ order of the sentences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,10 @@ import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.models.batching import IntArray, token_batches
+from isogloss.models.batching import IntArray, pad
 from isogloss.models.encoding import SPECIAL, Encoded, encode_sentences, encode_words
 from isogloss.models.load import Layer, LoadedModel
-from isogloss.models.pooling import FloatArray, check_finite, check_layers, pooled_states
-
-Progress = Callable[[int, int], None]  # sentences done, sentences in all
+from isogloss.models.pooling import FloatArray, Progress, check_layers, run_batches
 
 POOLS = ("mean", "cls", "last", "max")
 SUBWORDS = ("mean", "first", "last")
@@ -45,10 +43,7 @@ class SentenceStates:
         return len(self.layers), len(self.encoded), self.model.hidden_size
 
     def __iter__(self) -> Iterator[tuple[IntArray, FloatArray]]:
-        for indices, texts in _batches(self.encoded, self.budget, self.progress):
-            weights = sentence_weights(texts, self.pool, self.specials)
-            states = pooled_states(self.model, texts, self.layers, weights, maximum=self.pool == "max")
-            check_finite(self.model, states, self.layers, indices)
+        for indices, states in run_batches(self, self._weights, maximum=self.pool == "max"):
             yield indices, states[:, :, 0]
 
     def collect(self) -> FloatArray:
@@ -57,6 +52,9 @@ class SentenceStates:
         for indices, batch in self:
             states[:, indices] = batch
         return states
+
+    def _weights(self, indices: IntArray) -> FloatArray:
+        return sentence_weights([self.encoded[i] for i in indices], self.pool, self.specials)
 
 
 def sentence_states(
@@ -103,11 +101,8 @@ class WordStates:
     progress: Progress | None
 
     def __iter__(self) -> Iterator[tuple[IntArray, list[FloatArray]]]:
-        for indices, texts in _batches(self.encoded, self.budget, self.progress):
-            words = [len(self.present[i]) for i in indices]
-            states = pooled_states(self.model, texts, self.layers, word_weights(texts, words, self.subword))
-            check_finite(self.model, states, self.layers, indices)
-            yield indices, [states[:, row, :number] for row, number in enumerate(words)]
+        for indices, states in run_batches(self, self._weights):
+            yield indices, [states[:, row, : len(self.present[i])] for row, i in enumerate(indices)]
 
     def collect(self) -> list[FloatArray]:
         """All of it in memory: `array[layer, word, unit]` for each sentence, in the order given."""
@@ -117,6 +112,10 @@ class WordStates:
             for i, vectors in zip(indices, batch, strict=True):
                 states[i] = vectors.copy()  # a view would keep its whole batch
         return states
+
+    def _weights(self, indices: IntArray) -> FloatArray:
+        words = [len(self.present[i]) for i in indices]
+        return word_weights([self.encoded[i] for i in indices], words, self.subword)
 
 
 def word_states(
@@ -137,16 +136,18 @@ def word_states(
 
 def sentence_weights(texts: Sequence[Encoded], pool: str, specials: bool) -> FloatArray:
     """`weights[text, 0, token]`: which tokens a sentence's vector is made of, and how much each counts."""
-    weights = np.zeros((len(texts), 1, max(map(len, texts))), dtype=np.float32)
-    for row, text in zip(weights[:, 0], texts, strict=True):
-        tokens = np.arange(len(text)) if specials else np.flatnonzero(text.word != SPECIAL)
-        if pool == "cls":
-            row[0] = 1
-        elif pool == "last":
-            row[tokens[-1]] = 1
-        else:
-            row[tokens] = 1 / len(tokens)
-    return weights
+    kept = pad([text.word for text in texts], SPECIAL) != SPECIAL
+    if specials:
+        kept = np.arange(kept.shape[1]) < np.array([len(text) for text in texts])[:, None]
+    if pool == "cls":
+        weights = np.zeros(kept.shape)
+        weights[:, 0] = 1
+    elif pool == "last":
+        last = kept.shape[1] - 1 - kept[:, ::-1].argmax(axis=1)
+        weights = np.arange(kept.shape[1]) == last[:, None]
+    else:
+        weights = kept / kept.sum(axis=1, keepdims=True)
+    return weights.astype(np.float32)[:, None]
 
 
 def word_weights(texts: Sequence[Encoded], words: Sequence[int], subword: str) -> FloatArray:
@@ -156,26 +157,11 @@ def word_weights(texts: Sequence[Encoded], words: Sequence[int], subword: str) -
         tokens = np.flatnonzero(text.word != SPECIAL)
         numbers, first, counts = np.unique(text.word[tokens], return_index=True, return_counts=True)
         if subword == "mean":
-            matrix[text.word[tokens], tokens] = 1
-            matrix[numbers] /= counts[:, None]
+            matrix[text.word[tokens], tokens] = np.repeat(1 / counts, counts)
         else:
             chosen = first if subword == "first" else first + counts - 1
             matrix[numbers, tokens[chosen]] = 1
     return weights
-
-
-def _batches(
-    encoded: Sequence[Encoded], budget: int, progress: Progress | None
-) -> Iterator[tuple[IntArray, list[Encoded]]]:
-    done = 0
-    lengths = np.array([len(text) for text in encoded], dtype=np.int64)
-    filled = np.flatnonzero(lengths)
-    for batch in token_batches(lengths[filled], budget):
-        indices = filled[batch]
-        yield indices, [encoded[i] for i in indices]
-        done += len(indices)
-        if progress:
-            progress(done, len(filled))
 
 
 def _budget(model: LoadedModel, budget: int | None) -> int:

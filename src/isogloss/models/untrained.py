@@ -38,7 +38,8 @@ def wordpiece_tokenizer(text: Iterable[str], vocabulary: int) -> PreTrainedToken
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.train_from_iterator(
-        text, trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=list(SPECIALS.values()), show_progress=False)
+        text,
+        trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=list(SPECIALS.values()), show_progress=False),
     )
     ends = [(mark, tokenizer.token_to_id(mark)) for mark in (SPECIALS["cls"], SPECIALS["sep"])]
     tokenizer.post_processor = processors.TemplateProcessing(

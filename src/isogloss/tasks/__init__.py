@@ -15,5 +15,7 @@ TASKS: Registry[Task] = Registry(
         "pos": "isogloss.tasks.pos:TASK",
         "parse": "isogloss.tasks.parse:TASK",
         "ner": "isogloss.tasks.ner:TASK",
+        "nli": "isogloss.tasks.nli:TASK",
+        "qa": "isogloss.tasks.qa:TASK",
     },
 )

@@ -10,7 +10,9 @@ Compiled by Numba because the one such package on PyPI, `ufal.chu_liu_edmonds`, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numba
 import numpy as np
@@ -70,10 +72,16 @@ def decode_tree(scores: ArrayLike) -> list[int]:
     return heads
 
 
-compiled = numba.njit(cache=True, nogil=True)
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled on first call, and kept on disk where there is a place to write."""
+    try:
+        decorated: Callable[..., Any] = numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # neither the package's folder nor the user's cache can be written
+        decorated = numba.njit(nogil=True)(function)
+    return decorated
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _decode(scores, lengths, heads):  # type: ignore[no-untyped-def]
     """Fills `heads`; returns the first sentence at fault and its fault, or 0."""
     for sentence in range(len(lengths)):
@@ -86,7 +94,7 @@ def _decode(scores, lengths, heads):  # type: ignore[no-untyped-def]
     return 0, 0
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _choose_best(arcs, heads):  # type: ignore[no-untyped-def]
     """The best head of each word by itself (the first of equals); False if a score is NaN or +inf."""
     for word in range(len(heads)):
@@ -103,7 +111,7 @@ def _choose_best(arcs, heads):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _is_tree(heads):  # type: ignore[no-untyped-def]
     """Whether every word reaches the root and the root has one child; also for no words at all."""
     roots = 0
@@ -119,7 +127,7 @@ def _is_tree(heads):  # type: ignore[no-untyped-def]
     return roots == 1 or len(heads) == 0
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _edmonds(arcs, heads):  # type: ignore[no-untyped-def]
     """The best tree, found over components: c stands for all nodes v with `component[v] == c`.
 
@@ -133,7 +141,7 @@ def _edmonds(arcs, heads):  # type: ignore[no-untyped-def]
     done = np.zeros(n, np.bool_)  # reaches the root
     done[0] = True
     source, entry = np.zeros(n, np.int64), np.zeros(n, np.int64)  # the component and the arc that enter each
-    before, kept, kept_entry = np.zeros((n, n), np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    before, kept, kept_entry = np.empty((n, n), np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     contractions = 0
     path, on_path = np.zeros(n, np.int64), np.zeros(n, np.bool_)
     for word in range(1, n):
@@ -168,7 +176,7 @@ def _edmonds(arcs, heads):  # type: ignore[no-untyped-def]
     return roots == 1
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _arc_matrices(arcs):  # type: ignore[no-untyped-def]
     n = len(arcs) + 1
     penalty, score, ends = np.zeros((n, n), np.int64), np.zeros((n, n), np.float64), np.zeros((n, n), np.int64)
@@ -183,16 +191,18 @@ def _arc_matrices(arcs):  # type: ignore[no-untyped-def]
     return penalty, score, ends
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _best_source(node, alive, penalty, score):  # type: ignore[no-untyped-def]
-    best = NO_HEAD
+    best, best_penalty, best_score = NO_HEAD, 0, 0.0
     for head in range(len(alive)):
-        if alive[head] and head != node and (best == NO_HEAD or _better(penalty, score, node, head, node, best)):
-            best = head
+        if alive[head] and head != node:
+            p, s = penalty[node, head], score[node, head]
+            if best == NO_HEAD or p < best_penalty or (p == best_penalty and s > best_score):
+                best, best_penalty, best_score = head, p, s
     return best
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _better(penalty, score, d, h, other_d, other_h):  # type: ignore[no-untyped-def]
     """Whether the arc at [d, h] beats the one at [other_d, other_h]."""
     if penalty[d, h] != penalty[other_d, other_h]:
@@ -200,7 +210,7 @@ def _better(penalty, score, d, h, other_d, other_h):  # type: ignore[no-untyped-
     return score[d, h] > score[other_d, other_h]
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _contract(cycle, source, alive, component, penalty, score, ends):  # type: ignore[no-untyped-def]
     """Makes one component of a cycle, under the name of its first member.
 
@@ -223,7 +233,7 @@ def _contract(cycle, source, alive, component, penalty, score, ends):  # type: i
     alive[first] = True
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled
 def _keep_better(penalty, score, ends, d, h, to_d, to_h):  # type: ignore[no-untyped-def]
     if _better(penalty, score, d, h, to_d, to_h):
         penalty[to_d, to_h], score[to_d, to_h], ends[to_d, to_h] = penalty[d, h], score[d, h], ends[d, h]

@@ -46,13 +46,13 @@ def token_of_words(word: IntArray, words: int, subword: str = "first") -> IntArr
     return last if subword == "last" else np.minimum(np.searchsorted(word, np.arange(words)), last)
 
 
-def window_starts(tokens: int, size: int) -> IntArray:
-    """Where windows of `size` tokens begin: as few as overlap enough, evenly spread over all tokens.
+def window_starts(tokens: int, size: int, step: int) -> IntArray:
+    """Where windows of `size` tokens begin: as few as are at most `step` apart, evenly spread over all tokens.
 
-    >>> window_starts(5, 8).tolist(), window_starts(20, 8).tolist()
+    >>> window_starts(5, 8, 6).tolist(), window_starts(20, 8, 6).tolist()
     ([0], [0, 6, 12])
     """
-    step, beyond = max(1, size - int(size * OVERLAP)), max(tokens - size, 0)
+    beyond = max(tokens - size, 0)
     steps = -(-beyond // step)
     return np.arange(steps + 1) * beyond // max(steps, 1)
 
@@ -72,7 +72,7 @@ def most_central(token: IntArray, starts: IntArray, size: int) -> IntArray:
 
 def _example(model: LoadedModel, ids: Ids, token: IntArray) -> Example:
     size = room(model)
-    starts = window_starts(len(ids), size)
+    starts = window_starts(len(ids), size, size - int(size * OVERLAP))
     window = most_central(np.maximum(token, 0), starts, size)
     position = np.maximum(token - starts[window] + len(model.prefix), 0)
     windows = [np.array([*model.prefix, *ids[s : s + size], *model.suffix], dtype=np.int32) for s in starts]

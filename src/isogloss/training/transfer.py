@@ -117,14 +117,9 @@ def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], No
     tuned = _tuned(this, model, run, seed, folder, watch)
     corpora = {**{("test", name): corpus for name, corpus in this.test.items()}, ("dev", this.train.lang): this.dev}
     evaluations = evaluate(tuned.network, this.task, tuned.model, corpora, tuned.labels)
-    facts: dict[str, Any] = {
-        "run": run,
-        "model": Path(this.model.name).name,
-        "changes": this.changes,
-        "task": this.task.name,
-    }
-    facts |= {"source": this.train.lang, "seed": seed}
-    results = Results(result_rows(evaluations, facts), prediction_rows(evaluations, facts).lazy())
+    facts = {"run": run, "model": Path(this.model.name).name, "changes": this.changes, "task": this.task.name}
+    shared = {**facts, "source": this.train.lang, "seed": seed}
+    results = Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy())
     if scored_in and join().first:
         write_rows(results.predictions.collect(), scored_in / "predictions.parquet")
         write_rows(results.frame, scored_in / "rows.parquet")  # last: its presence says that all is there

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from itertools import islice
 from pathlib import Path
 
@@ -65,11 +64,11 @@ def test_a_longer_corpus_begins_with_the_shorter_one() -> None:
 
 
 def test_splits_share_no_content() -> None:
-    content = {split: set() for split in SPLITS}
+    content: dict[str, set[int]] = {split: set() for split in SPLITS}
     for split in SPLITS:
         for lang in ("qla", "qld"):
             sampler = Sampler(Chance(0, "treebank", split, lang))
-            drawn = (sampler.sentence() for _ in range(2500))
+            drawn = (sampler.sentence() for _ in range(1000))
             content[split] |= {fingerprint(meaning) for meaning in drawn if may_enter(meaning, split)}
     assert all(content.values())
     assert not content["train"] & content["test"]
@@ -128,9 +127,7 @@ def test_parallel_files_and_their_links_read_back(folder: Path, lang: str) -> No
     assert sentences.words(lang) == given.words(lang)
     bitext = read_bitext(sentences, folder / "parallel" / f"test.qla-{lang}.align")
     assert [pair.alignment.sure for pair in bitext] == [a.sure for a in lab.alignments("qla", lang, 10)]
-    assert [pair.alignment for pair in lab.bitext("qla", lang, 10, "test")] == [
-        alignment for alignment in lab.alignments("qla", lang, 10)
-    ]
+    assert [pair.alignment for pair in lab.bitext("qla", lang, 10, "test")] == list(lab.alignments("qla", lang, 10))
     entries = read_lexicon(folder / f"lexicons/qla-{lang}.tsv")
     assert entries.items == lab.lexicon("qla", lang).items
     assert entries.lang == f"qla>{lang}"
@@ -153,18 +150,14 @@ def test_dictionaries_are_one_to_one_but_for_capitals() -> None:
 def test_dictionary_words_are_the_lemmas_of_the_treebank() -> None:
     lab = Laboratory(0)
     listed = {entry.target.lower() for entry in lab.lexicon("qla", "qlb")}
-    lemmas = Counter(
-        row.lemma.lower()
-        for tree in lab.treebank("qlb", "train", 200)
-        for row in tree.nodes
-        if row.upos in ("NOUN", "VERB", "ADJ", "PROPN")
-    )
-    assert set(lemmas) <= listed
+    content = ("NOUN", "VERB", "ADJ", "PROPN")
+    rows = [row for tree in lab.treebank("qlb", "train", 200) for row in tree.nodes if row.upos in content]
+    assert {row.lemma.lower() for row in rows} <= listed
 
 
 def test_unknown_language_and_split_are_named() -> None:
-    with pytest.raises(UnknownName, match="did you mean 'qla'"):
-        Laboratory().text("qlz", 1)
+    with pytest.raises(UnknownName, match="did you mean 'ql"):
+        Laboratory().text("ql", 1)
     with pytest.raises(UnknownName, match="did you mean 'test'"):
         Laboratory().treebank("qla", "tests", 1)
 

@@ -77,7 +77,7 @@ def test_an_ambiguous_story_is_not_answerable() -> None:
 
 def test_the_question_does_not_contain_its_answer() -> None:
     for item in Laboratory(0).qa("qla", "train", 240):
-        assert item.answers[0].text not in item.question.split()
+        assert not set(item.answers[0].text.split()) & set(item.question.rstrip("?").split())
 
 
 def test_ids_and_stories_are_shared_across_languages() -> None:

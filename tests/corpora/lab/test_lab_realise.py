@@ -21,35 +21,14 @@ from isogloss.corpora.lab.scripts import transliterate
 from isogloss.corpora.lab.words import Sentence
 from isogloss.corpora.readers import read_treebank
 
-UPOS = set(
-    ["ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "VERB"]
-)
-DEPRELS = set(
-    [
-        "acl:relcl",
-        "advcl",
-        "advmod",
-        "amod",
-        "aux",
-        "case",
-        "cc",
-        "ccomp",
-        "compound",
-        "conj",
-        "cop",
-        "det",
-        "flat",
-        "iobj",
-        "mark",
-        "nmod",
-        "nsubj",
-        "nummod",
-        "obj",
-        "obl",
-        "punct",
-        "root",
-    ]
-)
+UPOS = {
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "NOUN"),
+    *("NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "VERB"),
+}
+DEPRELS = {
+    *("acl:relcl", "advcl", "advmod", "amod", "aux", "case", "cc", "ccomp", "compound", "conj", "cop"),
+    *("det", "flat", "iobj", "mark", "nmod", "nsubj", "nummod", "obj", "obl", "punct", "root"),
+}
 CONTENT = {"NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV", "PRON"}
 
 
@@ -140,9 +119,9 @@ def test_alignments_are_one_to_one_and_join_the_same_concepts(code: str) -> None
         assert len({s for s, _ in links}) == len({t for _, t in links}) == len(links)
         assert all(ours[s].key == theirs[t].key for s, t in links)
         assert all(same_kind(ours[s].upos, theirs[t].upos) for s, t in links)
-        unaligned = {i for i in range(len(ours))} - {s for s, _ in links}
+        unaligned = set(range(len(ours))) - {s for s, _ in links}
         assert not [ours[i].form for i in unaligned if is_content(ours[i].key, ours[i].upos)]
-        unaligned = {j for j in range(len(theirs))} - {t for _, t in links}
+        unaligned = set(range(len(theirs))) - {t for _, t in links}
         assert not [theirs[j].form for j in unaligned if is_content(theirs[j].key, theirs[j].upos)]
 
 

@@ -77,6 +77,11 @@ def happens(happening: Happening, clause: Clause) -> bool:
     )
 
 
+def tells_of(clause: Clause, happening: Happening) -> bool:
+    what = happening.what
+    return happens(happening, clause) and (not clause.object or (what is not None and fits(what, clause.object)))
+
+
 def takes_part(world: World, who: Thing, clause: Clause) -> bool:
     found = [h for h in world.happenings if h.who == who and happens(h, clause)]
     if clause.object is None:
@@ -145,13 +150,7 @@ def make_true(world: World, clause: Clause, chance: Chance) -> None:
     subject = clause.subject
     who = [thing for thing in world.things if fits(thing, subject)]
     if clause.negated or subject.determiner == "no":
-        world.happenings = [
-            h
-            for h in world.happenings
-            if not (
-                h.who in who and happens(h, clause) and (not clause.object or (h.what and fits(h.what, clause.object)))
-            )
-        ]
+        world.happenings = [h for h in world.happenings if not (h.who in who and tells_of(clause, h))]
     elif subject.determiner == "every":
         for thing in who or [new_thing(world, subject)]:
             if not takes_part(world, thing, clause):

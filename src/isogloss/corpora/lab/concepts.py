@@ -40,7 +40,7 @@ def _read_nouns() -> tuple[dict[str, str], list[str]]:
         kind, _, broader = (part.strip() for part in name.partition("<"))
         above[kind] = broader
         above |= dict.fromkeys(members.split(), kind)
-    return above, [noun for noun in above if noun != "organisation_kind"]
+    return above, list(above)
 
 
 def _read_verbs() -> dict[str, Verb]:

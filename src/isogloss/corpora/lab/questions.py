@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from isogloss.core.seeds import Chance
 from isogloss.corpora.lab.company import TOPICS, company, name_table, verbs
-from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase
+from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase, concepts
 from isogloss.corpora.lab.sampling import Sampler, asked
 
 KINDS = ("who", "what", "where", "when", "how_many", "whose")
@@ -110,12 +110,14 @@ def ask(event: Clause, kind: str) -> tuple[Clause, str]:
 
 
 def is_answerable(story: Story) -> bool:
-    """One event fits the question, the answer is told once, and others of its type are near."""
+    """One event fits the question; the answer is told once, not in the question, and has rivals."""
     answers = [answer_of(event, story.kind) for event in story.events]
     fitting = [event for event in story.events if fits(event, story.question, story.kind)]
     wanted = answers[story.about]
     told_once = story.kind == "who" or answers.count(wanted) == 1
-    return len(fitting) == 1 and told_once and any(answer not in (None, wanted) for answer in answers)
+    given_away = set(concepts((wanted,))) & set(concepts(story.question))
+    rivalled = any(answer not in (None, wanted) for answer in answers)
+    return len(fitting) == 1 and told_once and rivalled and not given_away
 
 
 def fits(event: Clause, question: Clause, kind: str) -> bool:

@@ -74,10 +74,19 @@ class Sampler:
             place = self.location() if frame == "i" else None
             return clause._replace(asks="S", subject=asked(clause.subject), place=place)
         if clause.object and asks == "O":
-            return clause._replace(asks="O", object=asked(clause.object))
+            return clause._replace(asks="O", object=self._asked_object(clause.object))
         if asks == "P":
             return clause._replace(asks="P", place=Adjunct("", Phrase("where", "question")))
         return clause._replace(asks="T", time=Adjunct("", Phrase("when", "question")))
+
+    def _asked_object(self, phrase: Phrase) -> Phrase:
+        """What, how many of it, or whose."""
+        draw = self.chance.below(3)
+        if phrase.kind != "noun" or draw == 0:
+            return asked(phrase)
+        if draw == 1:
+            return Phrase(phrase.head, plural=True, determiner="how_many", adjectives=phrase.adjectives)
+        return Phrase(phrase.head, adjectives=phrase.adjectives, owner=Phrase("whose", "question"))
 
     def _being(self, frame: str, tense: str, negated: bool) -> Clause:
         chance = self.chance
@@ -154,7 +163,7 @@ class Sampler:
         return self.noun_phrase(noun or company("", "person", self.topic).draw(chance))
 
     def organisation(self) -> Phrase:
-        kind = company("", "organisation_kind", self.topic).draw(self.chance) if self._takes(60, 1) else ""
+        kind = company("", "institution", self.topic).draw(self.chance) if self._takes(60, 1) else ""
         return Phrase(name_table("organisation", self.topic).draw(self.chance), "organisation", second=kind)
 
     def place(self) -> Phrase:

@@ -50,7 +50,7 @@ feeling: joy fear anger grief hope love shame envy pride
 event: war feast wedding storm harvest journey trial fire flood game dance funeral battle fair
 weather: rain snow wind fog thunder hail
 idea: truth peace freedom justice wisdom debt secret plan dream promise
-organisation_kind: bank guild company council army academy theatre newspaper
+institution: bank guild company council army academy theatre newspaper
 """
 
 # verb frame subject-classes object-classes < broader verb.

@@ -1,0 +1,44 @@
+"""`isogloss predict MODEL FILE --out FILE`: annotate a corpus with a fine-tuned model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isogloss.cli.arguments import Device
+from isogloss.cli.screen import library_warnings, out, show_table
+from isogloss.cli.training import read_for
+from isogloss.core.errors import UsageError
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="Folder of a fine-tuned model, as `isogloss transfer --out` saves it.")],
+    file: Annotated[Path, typer.Argument(help="A corpus of the kind that the model's task reads.")],
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the corpus with the predictions, in its own format.")
+    ] = None,
+    score: Annotated[bool, typer.Option("--score", help="Score against the annotation that the file holds.")] = False,
+    lang: Annotated[str | None, typer.Option(help="Language code, where the file's name does not say it.")] = None,
+    repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken in the corpus.")] = False,
+    device: Device = None,
+) -> None:
+    """Predict with a fine-tuned model: tags, trees, entities, labels or answers."""
+    from isogloss.training.evaluation import annotated, predict, scored
+    from isogloss.training.saved import load_finetuned
+
+    if output is None and not score:
+        raise UsageError("nothing to do: give --out FILE for predictions, --score for scores, or both")
+    tuned = load_finetuned(model, device=device)
+    corpus = read_for(tuned.task, file, lang, repair)
+    gold = [tuned.task.gold(item) for item in corpus] if score else []
+    with library_warnings():
+        examples = tuned.task.encode(tuned.model, corpus, tuned.labels)
+        predictions = predict(tuned.network, tuned.task, tuned.model, examples, tuned.labels)
+    if score:
+        scores = scored(tuned.task, gold, predictions).scores
+        show_table(f"{tuned.task.name}, {file}", ("metric", "score"), ((k, f"{v:.4f}") for k, v in scores.items()))
+    if output is not None:
+        annotated(tuned.task, corpus, predictions).write(output)
+        out.print(f"written: {output}", soft_wrap=True)

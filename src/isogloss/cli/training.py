@@ -1,0 +1,56 @@
+"""What the commands that fine-tune and predict share: reading a task's corpora, a bar, and words after Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isogloss.cli.screen import err, warn
+
+if TYPE_CHECKING:
+    from isogloss.corpora.corpus import Corpus
+    from isogloss.tasks.task import Task
+    from isogloss.training.reports import Report
+
+
+def read_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> Corpus[Any]:
+    """A corpus of the kind that the task reads, in whatever format of that kind the file is."""
+    from isogloss.corpora.readers import read_ner, read_nli, read_qa, read_treebank
+
+    readers: dict[str, Any] = {"treebank": read_treebank, "ner": read_ner, "nli": read_nli, "qa": read_qa}
+    corpus: Corpus[Any] = readers[task.corpus](path, lang=lang, repair=repair)
+    for error in corpus.repairs:
+        warn(f"repaired or left out: {error}")
+    return corpus
+
+
+@contextlib.contextmanager
+def work_kept(folder: Path | None) -> Iterator[None]:
+    """After Ctrl-C, say what becomes of the work done so far."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = f"kept in {folder}; the same command goes on from there" if folder else "lost; --out keeps it next time"
+        warn(f"the work so far is {kept}")
+        raise
+
+
+@contextlib.contextmanager
+def training_bar() -> Iterator[Callable[[str, Report], None]]:
+    """A bar for each fine-tuning with its loss, dev score and speed, on standard error, only on a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, TextColumn("{task.fields[state]}"), console=err, transient=True) as progress:
+        bars: dict[str, TaskID] = {}
+
+        def tell(what: str, report: Report) -> None:
+            if what not in bars:
+                bars[what] = progress.add_task(what, state="")
+            best = "" if report.best is None else f" · dev {report.best:.4f}"
+            state = f"epoch {report.epoch} · loss {report.loss:.3f}{best} · {report.tokens_per_second:,.0f} tokens/s"
+            progress.update(bars[what], completed=report.step, total=report.steps, state=state)
+
+        yield tell

@@ -1,0 +1,175 @@
+"""`isogloss transfer MODEL --task … --train … --dev … --test fr=… ru=…`: fine-tune on one language, score on many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isogloss.cli.arguments import AllowPickle, Device, TrustRemoteCode, files_by_language
+from isogloss.cli.screen import library_warnings, out, show_table
+from isogloss.cli.training import read_for, training_bar, work_kept
+from isogloss.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from isogloss.corpora.corpus import Corpus
+    from isogloss.results.record import Results
+    from isogloss.tasks.task import Task
+    from isogloss.training.reports import Report
+
+
+def transfer(
+    model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
+    task: Annotated[str, typer.Option(help="What to learn (see `isogloss ls tasks`).")],
+    train: Annotated[Path, typer.Option(help="Annotated corpus of the source language.")],
+    dev: Annotated[Path, typer.Option(help="Another one, on which the best epoch is chosen.")],
+    test: Annotated[list[str], typer.Option(help="TARGET=FILE for each test set; the source's own too, for the gap.")],
+    source: Annotated[str | None, typer.Option(help="The source language, where the file names do not say it.")] = None,
+    seeds: Annotated[str, typer.Option(help="How many, or which: 5 is 0,1,2,3,4; '3,' is the seed 3.")] = "1",
+    epochs: Annotated[int | None, typer.Option(help="Unless given, the task's published recipe.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Items per step; likewise.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Peak learning rate; likewise.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Tokens per step, instead of items.")] = None,
+    accumulate: Annotated[int | None, typer.Option(help="Read each step in this many parts, to save memory.")] = None,
+    precision: Annotated[str | None, typer.Option(help="fp32 or bf16 (bf16 on a GPU).")] = None,
+    patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better score.")] = None,
+    grid: Annotated[bool, typer.Option("--grid", help="First find batch size and learning rate on dev.")] = False,
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Keep networks, predictions and rows here, and go on from here.")
+    ] = None,
+    write: Annotated[
+        list[Path] | None, typer.Option(help="Write rows (.csv .tsv .parquet .json) or a chart (.html .svg .png .pdf).")
+    ] = None,
+    predict: Annotated[
+        str | None,
+        typer.Option(help="Write predictions in the corpus's own format; {target} and {seed} stand for each."),
+    ] = None,
+    repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken in the corpora.")] = False,
+    device: Device = None,
+    allow_pickle: AllowPickle = False,
+    trust_remote_code: TrustRemoteCode = False,
+) -> None:
+    """Fine-tune a model on one language and score it on others that it was not trained for."""
+    from isogloss.models.load import load_model
+    from isogloss.results.files import check_suffix
+    from isogloss.tasks import TASKS
+    from isogloss.training.transfer import transfer as run
+    from isogloss.training.workers import join
+
+    for path in write or ():
+        check_suffix(path)
+    chosen, numbers, files = TASKS[task], _seeds(seeds), files_by_language(test, "--test")
+    if predict:
+        _check_pattern(predict, list(files), numbers)
+    corpora = {"train": read_for(chosen, train, source, repair), "dev": read_for(chosen, dev, source, repair)}
+    tests = {name: read_for(chosen, path, _language(name), repair) for name, path in files.items()}
+    settings: dict[str, Any] = {"epochs": epochs, "batch": batch, "learning_rate": lr, "tokens": tokens}
+    settings |= {"accumulate": accumulate, "precision": precision, "patience": patience}
+    join()
+    loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
+    with library_warnings(), work_kept(folder), training_bar() as tell:
+        if grid:
+            settings |= _best_of_grid(loaded, chosen, corpora, numbers[0], settings, folder, tell)
+        results = run(
+            loaded,
+            chosen,
+            corpora["train"],
+            corpora["dev"],
+            tests,
+            seeds=numbers,
+            out=folder,
+            progress=lambda seed, report: tell(f"seed {seed}", report),
+            **settings,
+        )
+    if join().first:
+        _finish(results, chosen, tests, write or [], predict)
+
+
+def _language(name: str) -> str | None:
+    """The language that a target's name begins with, as in fr or fr-pud; where it does not, the file may say it."""
+    from isogloss.languages.codes import is_language
+
+    first = name.replace("_", "-").partition("-")[0]
+    return first if is_language(first) else None
+
+
+def _seeds(text: str) -> list[int]:
+    """
+    >>> _seeds("3"), _seeds("3,"), _seeds("1,7")
+    ([0, 1, 2], [3], [1, 7])
+    """
+    try:
+        numbers = [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        numbers = []
+    if not numbers or min(numbers) < 0 or (text.isdecimal() and numbers[0] < 1):
+        raise UsageError(f"--seeds: expected a number such as 5, or a list such as 0,1,2, got '{text}'")
+    return list(range(numbers[0])) if text.strip().isdecimal() else numbers
+
+
+def _check_pattern(pattern: str, targets: list[str], seeds: list[int]) -> None:
+    """An error where several predictions would go to one file."""
+    for name, several in {"{target}": len(targets), "{seed}": len(seeds)}.items():
+        if several > 1 and name not in pattern:
+            raise UsageError(f"--predict: {several} files to write; put {name} into the name")
+
+
+def _best_of_grid(
+    model: Any,
+    task: Task,
+    corpora: dict[str, Corpus[Any]],
+    seed: int,
+    settings: dict[str, Any],
+    folder: Path | None,
+    tell: Callable[[str, Report], None],
+) -> dict[str, Any]:
+    from isogloss.training.grid import grid_search
+    from isogloss.training.settings import settings_for
+
+    searched = grid_search(
+        model,
+        task,
+        corpora["train"],
+        corpora["dev"],
+        settings_for(task.recipe, **settings),
+        seed=seed,
+        out=folder,
+        progress=lambda one, report: tell(f"batch {one.batch}, rate {one.learning_rate:g}", report),
+    )
+    show_table("search on the dev set", searched.frame.columns, map(_shown, searched.frame.iter_rows()))
+    return {"batch": searched.best.batch, "learning_rate": searched.best.learning_rate}
+
+
+def _finish(
+    results: Results, task: Task, tests: dict[str, Corpus[Any]], write: list[Path], predict: str | None
+) -> None:
+    """Show the table, and write what was asked for."""
+    table = results.table().select("target", "metric", "mean", "sd", "gap", "seeds", "n")
+    source = results.frame["source"][0]
+    show_table(f"{task.name}, from {source}", table.columns, map(_shown, table.iter_rows()))
+    files = list(map(str, write))
+    for path in write:
+        results.write(path)
+    if predict:
+        files += _write_predictions(results, task, tests, predict)
+    for file in files:
+        out.print(f"written: {file}", soft_wrap=True)
+
+
+def _write_predictions(results: Results, task: Task, tests: dict[str, Corpus[Any]], pattern: str) -> list[str]:
+    import json
+
+    from isogloss.training.evaluation import annotated
+
+    files = []
+    for (target, seed), rows in results.predictions.collect().group_by(["target", "seed"], maintain_order=True):
+        values = [json.loads(text) for text in rows.sort("item")["prediction"]]
+        files.append(pattern.replace("{target}", str(target)).replace("{seed}", str(seed)))
+        annotated(task, tests[str(target)], values).write(files[-1])
+    return files
+
+
+def _shown(row: tuple[object, ...]) -> list[object]:
+    return [f"{cell:.4g}" if isinstance(cell, float) else "–" if cell is None else cell for cell in row]

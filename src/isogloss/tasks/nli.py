@@ -1,0 +1,99 @@
+"""Natural language inference: how a hypothesis follows from a premise; accuracy. The two may be in two languages.
+
+Labels are numbered as in MNLI and XNLI: entailment, neutral, contradiction. Pairs longer than the model are cut,
+the longer text first; how many is told in one warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from isogloss.core.errors import UsageError, shown
+from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.nli import LABELS, NliPair
+from isogloss.metrics.tagging import label_counts
+from isogloss.models.encoding import check_ids
+from isogloss.models.heads import with_head
+from isogloss.models.load import LoadedModel
+from isogloss.tasks.examples import IGNORE, Batch, Example
+from isogloss.tasks.pairs import longest_first, pair_frame, token_ids
+from isogloss.tasks.tagging import mean_cross_entropy
+from isogloss.tasks.task import Labels, Metric, Recipe, Task
+
+LABEL = "label"
+
+
+def labels(corpus: Corpus[NliPair]) -> Labels:
+    if all(pair.label is None for pair in corpus):
+        where = corpus.origin or corpus.lang
+        raise UsageError(f"{where}: no labels to learn from; it can be predicted, but not trained on")
+    return {LABEL: LABELS}
+
+
+def network(model: LoadedModel, labels: Labels) -> nn.Module:
+    return with_head(model, "sequence", labels[LABEL])
+
+
+def encode(model: LoadedModel, corpus: Corpus[NliPair], labels: Labels) -> list[Example]:
+    """Each pair as one window, with the array `label`; a pair without a label takes no part in the loss."""
+    frame = pair_frame(model)
+    space = model.max_length - frame.size
+    premises = token_ids(model, [pair.premise for pair in corpus])
+    hypotheses = token_ids(model, [pair.hypothesis for pair in corpus])
+    examples, cut = [], 0
+    for pair, a, b in zip(corpus, premises, hypotheses, strict=True):
+        keep_a, keep_b = longest_first(len(a), len(b), space)
+        cut += len(a) + len(b) > space
+        a, b = a[:keep_a], b[:keep_b]
+        number = IGNORE if pair.label is None else labels[LABEL].index(pair.label)
+        examples.append(Example((frame.join(a, b),), frame.segments(a, b), {LABEL: np.array([number])}))
+    check_ids(model, [example.windows[0] for example in examples])
+    if cut:
+        limit = f"{model.max_length} tokens, the longest input of '{model.name}'"
+        warnings.warn(f"{cut} of {len(corpus)} pairs cut to {limit}", stacklevel=2)
+    return examples
+
+
+def loss(network: nn.Module, batch: Batch) -> Tensor:
+    """Cross-entropy of the labels, the mean over the pairs that have one."""
+    return mean_cross_entropy(network(**batch.inputs).logits, batch.arrays[LABEL])
+
+
+@torch.no_grad()
+def predict(network: nn.Module, batch: Batch, labels: Labels) -> list[str]:
+    return [labels[LABEL][number] for number in network(**batch.inputs).logits.argmax(-1).tolist()]
+
+
+def gold(pair: NliPair) -> str:
+    """
+    >>> gold(NliPair("A dog barks.", "An animal barks.", "entailment"))
+    'entailment'
+    """
+    if pair.label is None:
+        raise UsageError(f"pair {shown(pair.hypothesis)}: no label to score against")
+    return pair.label
+
+
+def annotate(pair: NliPair, label: str) -> NliPair:
+    return replace(pair, label=label)
+
+
+TASK = Task(
+    name="nli",
+    summary="natural language inference: accuracy",
+    corpus="nli",
+    metrics={"accuracy": Metric(label_counts, "accuracy")},
+    recipe=Recipe(epochs=2, batch=32, learning_rate=5e-5),
+    labels=labels,
+    network=network,
+    encode=encode,
+    loss=loss,
+    predict=predict,
+    gold=gold,
+    annotate=annotate,
+)

@@ -1,0 +1,73 @@
+"""Two texts as one input: the special tokens before, between and after them, and the segments where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isogloss.models.encoding import CHUNK, check_texts, padding_id, tokenize
+from isogloss.models.load import LoadedModel
+from isogloss.tasks.examples import Ids
+
+
+@dataclass(frozen=True)
+class PairFrame:
+    """The special tokens around two texts.
+
+    >>> PairFrame((101,), (102,), (102,), filler=0, segmented=True).size
+    3
+    """
+
+    before: tuple[int, ...]
+    between: tuple[int, ...]
+    after: tuple[int, ...]
+    filler: int
+    segmented: bool  # the family tells the two texts apart by segment embeddings
+
+    @property
+    def size(self) -> int:
+        return len(self.before) + len(self.between) + len(self.after)
+
+    def join(self, first: Sequence[int], second: Sequence[int]) -> Ids:
+        """One input; where it would be empty (no special tokens, no text), a single padding token."""
+        ids = [*self.before, *first, *self.between, *second, *self.after]
+        return np.array(ids or [self.filler], dtype=np.int32)
+
+    def segments(self, first: Sequence[int], second: Sequence[int]) -> tuple[Ids, ...]:
+        """Segment 0 up to the tokens in between, 1 from the second text on; nothing for a family without."""
+        if not self.segmented:
+            return ()
+        sizes = [len(self.before) + len(first) + len(self.between), len(second) + len(self.after)]
+        return (np.repeat(np.array([0, 1], dtype=np.int32), sizes),)
+
+
+def pair_frame(model: LoadedModel) -> PairFrame:
+    """What the tokenizer itself puts between two texts; its separator or end mark where it puts nothing."""
+    tokenizer: Any = model.tokenizer
+    alone = tokenizer("a", add_special_tokens=False)["input_ids"]
+    both = tokenizer("a", "a")["input_ids"]
+    places = [i for i in range(len(both)) if both[i : i + len(alone)] == alone]
+    between = both[places[0] + len(alone) : places[-1]] if len(places) > 1 else []
+    marks = [id for id in (tokenizer.sep_token_id, tokenizer.eos_token_id) if id is not None]
+    segmented = getattr(model.body.config, "type_vocab_size", 0) > 1
+    return PairFrame(model.prefix, tuple(between or marks[:1]), model.suffix, padding_id(model), segmented)
+
+
+def token_ids(model: LoadedModel, texts: Sequence[str]) -> list[list[int]]:
+    """The tokens of each text, uncut and without special tokens."""
+    check_texts(texts)
+    chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
+    return [ids for chunk in chunks for ids in tokenize(model, chunk)["input_ids"]]
+
+
+def longest_first(first: int, second: int, space: int) -> tuple[int, int]:
+    """How many tokens of each text are kept so that both fit: the longer one is cut until they are alike.
+
+    >>> longest_first(10, 3, 8), longest_first(10, 10, 9), longest_first(2, 3, 9)
+    ((5, 3), (5, 4), (2, 3))
+    """
+    kept = min(second, max(space - first, space // 2))
+    return min(first, space - kept), kept

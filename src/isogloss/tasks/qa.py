@@ -1,0 +1,180 @@
+"""Extractive question answering: the span of a paragraph that answers a question; F1 and exact match.
+
+The paragraph is read in overlapping windows behind the question. In training a window that does not hold the whole
+answer points to its first token, as is usual for SQuAD. The answer is the best span of all windows by the sum of
+its two scores (see `spans.py`). Answers are compared with MLQA's normalisation where the paragraph is in one of
+its languages, with SQuAD's elsewhere.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from isogloss.core.errors import UsageError, shown
+from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.questions import Answer, Question
+from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, answer_counts
+from isogloss.models.encoding import check_ids
+from isogloss.models.heads import SPAN_LABELS, with_head
+from isogloss.models.load import LoadedModel
+from isogloss.tasks.examples import IGNORE, Batch, Example
+from isogloss.tasks.pairs import PairFrame, pair_frame, token_ids
+from isogloss.tasks.spans import TokenSpans, best_spans, token_spans
+from isogloss.tasks.tagging import mean_cross_entropy
+from isogloss.tasks.task import Labels, Metric, Recipe, Task
+from isogloss.tasks.windows import window_starts
+
+LONGEST_INPUT, LONGEST_QUESTION, STEP = 384, 64, 128  # tokens; as published for BERT on SQuAD
+N_BEST, LONGEST_ANSWER = 20, 30
+
+
+class Reference(NamedTuple):
+    """The first answer's span, which is a prediction itself, and what any prediction is scored against."""
+
+    start: int
+    stop: int
+    context: str
+    answers: tuple[str, ...]
+    lang: str
+
+
+def labels(corpus: Corpus[Question]) -> Labels:
+    for question in corpus:
+        gold(question)
+    return {"span": SPAN_LABELS}
+
+
+def network(model: LoadedModel, labels: Labels) -> nn.Module:
+    return with_head(model, "span", labels["span"])
+
+
+def encode(
+    model: LoadedModel, corpus: Corpus[Question], labels: Labels, longest: int = LONGEST_INPUT, step: int = STEP
+) -> list[Example]:
+    """Each question with the windows of its paragraph.
+
+    Arrays with one value per window: `start` and `end` (the answer's tokens there), `place` (where the paragraph
+    begins in the window), `first` and `count` (which of the paragraph's tokens it holds). With one value per token
+    of the paragraph: `low` and `high`, its characters.
+    """
+    frame, longest = pair_frame(model), min(longest, model.max_length)
+    contexts = list(dict.fromkeys(question.context for question in corpus))  # several questions share one
+    spans = dict(zip(contexts, token_spans(model, contexts), strict=True))
+    most = min(LONGEST_QUESTION, (longest - frame.size) // 2)
+    asked = token_ids(model, [question.question for question in corpus])
+    if cut := sum(len(ids) > most for ids in asked):
+        warnings.warn(f"{cut} of {len(corpus)} questions cut to {most} tokens", stacklevel=2)
+    examples = [
+        _example(frame, ids[:most], spans[question.context], question.answers, longest, step)
+        for question, ids in zip(corpus, asked, strict=True)
+    ]
+    check_ids(model, [window for example in examples for window in example.windows])
+    return examples
+
+
+def loss(network: nn.Module, batch: Batch) -> Tensor:
+    """The mean of the cross-entropies of start and end, over the windows of questions that have an answer."""
+    output, start, end = network(**batch.inputs), batch.arrays["start"], batch.arrays["end"]
+    row = batch.first_row[:, None] + torch.arange(start.shape[1], device=start.device)
+    row = row.where(start != IGNORE, 0)
+    padding = batch.mask == 0
+    losses = [
+        mean_cross_entropy(scores.float().masked_fill(padding, float("-inf"))[row], target)
+        for scores, target in ((output.start_logits, start), (output.end_logits, end))
+    ]
+    return (losses[0] + losses[1]) / 2
+
+
+@torch.no_grad()
+def predict(network: nn.Module, batch: Batch, labels: Labels) -> list[tuple[int, int]]:
+    """The characters `(start, stop)` of each answer in its paragraph."""
+    output, arrays = network(**batch.inputs), batch.arrays
+    windows = arrays["first"] != IGNORE
+    place, count = arrays["place"][windows][:, None], arrays["count"][windows][:, None]
+    token = torch.arange(batch.ids.shape[1], device=place.device)
+    outside = (token < place) | (token >= place + count)
+    start, end = (x.float().masked_fill(outside, float("-inf")) for x in (output.start_logits, output.end_logits))
+    sums, starts, ends = best_spans(start, end, N_BEST, LONGEST_ANSWER)
+    shift = arrays["first"][windows][:, None] - place  # from a token of the window to one of the paragraph
+    found = torch.stack([sums, starts + shift, ends + shift], -1).double().cpu().numpy()
+    low, high = arrays["low"].cpu().numpy(), arrays["high"].cpu().numpy()
+    limits = np.append(batch.first_row.cpu().numpy(), len(found))
+    return [_best(found[limits[i] : limits[i + 1]].reshape(-1, 3), low[i], high[i]) for i in range(len(batch))]
+
+
+def count(gold: Reference, predicted: Sequence[Any]) -> AnswerCounts:
+    """
+    >>> question = Question("q", "Who barks?", "The dog barks.", (Answer("dog", 4),), context_lang="en")
+    >>> count(gold(question), (0, 7)).exact_match
+    1.0
+    """
+    answer = gold.context[predicted[0] : predicted[1]]
+    return answer_counts(gold.answers, answer, gold.lang if gold.lang in MLQA_ARTICLES else None)
+
+
+def gold(question: Question) -> Reference:
+    if not question.answers:
+        raise UsageError(f"question {shown(question.id)}: no answer to learn from or to score against")
+    first, texts = question.answers[0], tuple(answer.text for answer in question.answers)
+    return Reference(first.start, first.start + len(first.text), question.context, texts, question.context_lang)
+
+
+def annotate(question: Question, span: tuple[int, int]) -> Question:
+    text = question.context[span[0] : span[1]]
+    return replace(question, answers=(Answer(text, span[0]),) if text else ())
+
+
+def _example(
+    frame: PairFrame, question: list[int], context: TokenSpans, answers: Sequence[Answer], longest: int, step: int
+) -> Example:
+    size = longest - frame.size - len(question)
+    first = window_starts(len(context.ids), size, min(step, size))
+    pieces = [context.ids[start : start + size] for start in first]
+    place = len(frame.before) + len(question) + len(frame.between)
+    start, end = np.full((2, len(first)), IGNORE)
+    if answers:
+        a, b = context.tokens(answers[0].start, answers[0].start + len(answers[0].text))
+        whole = (first <= a) & (a <= b) & (b < first + size)
+        start, end = (np.where(whole, place + token - first, 0) for token in (a, b))
+    arrays = {
+        "start": start,
+        "end": end,
+        "place": np.full(len(first), place),
+        "first": first,
+        "count": np.array([len(piece) for piece in pieces]),
+        "low": context.low,
+        "high": context.high,
+    }
+    windows = tuple(frame.join(question, piece) for piece in pieces)
+    return Example(windows, tuple(s for piece in pieces for s in frame.segments(question, piece)), arrays)
+
+
+def _best(found: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
+    """The best of the spans `(score, first token, last token)` that holds more than spaces."""
+    for score, first, last in found[np.argsort(-found[:, 0], kind="stable")]:
+        if score > -np.inf and low[int(first)] < high[int(last)]:
+            return int(low[int(first)]), int(high[int(last)])
+    return 0, 0
+
+
+TASK = Task(
+    name="qa",
+    summary="answers as spans of a paragraph: F1 and exact match",
+    corpus="qa",
+    metrics={"f1": Metric(count, "f1"), "exact_match": Metric(count, "exact_match")},
+    recipe=Recipe(epochs=2, batch=32, learning_rate=3e-5),
+    labels=labels,
+    network=network,
+    encode=encode,
+    loss=loss,
+    predict=predict,
+    gold=gold,
+    annotate=annotate,
+)

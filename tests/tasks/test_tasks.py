@@ -1,0 +1,176 @@
+"""The contract of every task: it round-trips the laboratory, learns, and does not see padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from isogloss.core.errors import IsoglossError
+from isogloss.corpora.corpus import Corpus, read_corpus
+from isogloss.corpora.lab.laboratory import Laboratory
+from isogloss.corpora.readers import FORMATS
+from isogloss.metrics.counts import score_each, total
+from isogloss.models.encoding import padding_id
+from isogloss.models.load import LoadedModel
+from isogloss.tasks import TASKS
+from isogloss.tasks.examples import Batch, collate
+from isogloss.tasks.task import Labels, Task
+
+Tiny = Callable[[str], LoadedModel]
+FAMILIES = ["bert", "xlm-roberta", "xglm", "mt5", "modernbert", "llama", "qwen2", "gemma3_text"]
+LABORATORY = Laboratory(seed=0)
+
+
+def corpus_of(task: Task, n: int = 6) -> Corpus[Any]:
+    made: Corpus[Any] = getattr(LABORATORY, task.corpus)("qla", "train", n)
+    return made
+
+
+def ready(task: Task, model: LoadedModel, corpus: Corpus[Any]) -> tuple[nn.Module, Labels, list[Any]]:
+    """A network in evaluation mode with no weight at zero, the labels and the examples."""
+    labels = task.labels(corpus)
+    torch.manual_seed(3)
+    network = task.network(model, labels).eval()
+    for parameter in network.parameters():
+        if not parameter.any():
+            nn.init.normal_(parameter, std=0.1)
+    return network, labels, task.encode(model, corpus, labels)
+
+
+def batch_of(model: LoadedModel, examples: list[Any]) -> Batch:
+    return collate(examples, padding_id(model))
+
+
+@pytest.fixture(params=TASKS)
+def task(request: pytest.FixtureRequest) -> Task:
+    return TASKS[request.param]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_round_trip(tiny: Tiny, task: Task, family: str, tmp_path: Path) -> None:
+    model, corpus = tiny(family), corpus_of(task)
+    network, labels, examples = ready(task, model, corpus)
+    predictions = task.predict(network, batch_of(model, examples), labels)
+    assert len(predictions) == len(corpus)
+    annotated = corpus.with_items(task.annotate(item, value) for item, value in zip(corpus, predictions, strict=True))
+    annotated.write(tmp_path / "predicted.txt")
+    again = read_corpus(tmp_path / "predicted.txt", corpus.format, lang="qla")
+    assert type(again[0]) is type(corpus[0])
+    for metric in task.metrics.values():
+        gold, own = [task.gold(item) for item in annotated], [task.gold(item) for item in again]
+        assert metric.of(total(score_each(metric.count, gold, predictions))) == 1.0 or task.name == "ner"
+        assert score_each(metric.count, gold, predictions) == score_each(metric.count, own, predictions)
+
+
+def test_gold_is_perfect_and_wrong_is_not(task: Task) -> None:
+    corpus = corpus_of(task)
+    gold = [task.gold(item) for item in corpus]
+    for metric in task.metrics.values():
+        assert metric.of(total(score_each(metric.count, gold, gold))) == 1.0
+    wrong: dict[str, Any] = {"pos": "X", "ner": "B-NONE", "parse": (1, "none")}
+    worse: list[Any] = [[wrong[task.name]] * len(g) if task.name in wrong else g for g in gold]
+    worse = {"nli": ["none"] * len(gold), "qa": [(0, 1)] * len(gold)}.get(task.name, worse)
+    for metric in task.metrics.values():
+        assert metric.of(total(score_each(metric.count, gold, worse))) < 0.5
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_loss_falls(tiny: Tiny, task: Task, family: str) -> None:
+    model, corpus = tiny(family), corpus_of(task, 3)
+    before = {name: value.clone() for name, value in model.body.state_dict().items()}
+    labels = task.labels(corpus)
+    torch.manual_seed(0)
+    network = task.network(model, labels)
+    assert network.training
+    network.eval()  # no dropout, so that every step shows
+    batch = batch_of(model, task.encode(model, corpus, labels))
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.003)
+    losses = []
+    for _ in range(6):
+        loss = task.loss(network, batch)
+        losses.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+        optimizer.step()
+    assert all(value < float("inf") for value in losses)
+    assert losses[-1] < losses[0]
+    assert all(torch.equal(before[name], value) for name, value in model.body.state_dict().items()), "a copy is trained"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_padding_changes_nothing(tiny: Tiny, task: Task, family: str) -> None:
+    model, corpus = tiny(family), corpus_of(task)
+    network, labels, examples = ready(task, model, corpus)
+    together = batch_of(model, examples)
+    alone = [batch_of(model, [example]) for example in examples]
+    assert len({batch.ids.shape[1] for batch in alone}) > 1, "unlike lengths, or this shows nothing"
+    assert [task.predict(network, batch, labels)[0] for batch in alone] == task.predict(network, together, labels)
+    terms = torch.tensor([float(_terms(batch)) for batch in alone])
+    with torch.no_grad():
+        losses = torch.stack([task.loss(network, batch) for batch in alone])
+        whole = task.loss(network, together)
+    torch.testing.assert_close((losses * terms).sum() / terms.sum(), whole, rtol=2e-4, atol=2e-4)
+
+
+def _terms(batch: Batch) -> int:
+    return int(batch.known.sum()) if "position" in batch.arrays else len(batch.ids)
+
+
+def test_heads_hang_on_the_global_seed(tiny: Tiny, task: Task) -> None:
+    model, corpus = tiny("xlm-roberta"), corpus_of(task, 2)
+    states = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        states.append(task.network(model, task.labels(corpus)).state_dict())
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    assert not all(torch.equal(states[0][name], states[2][name]) for name in states[0])
+
+
+def test_a_step_waits_for_nothing(tiny: Tiny, task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loss reads no value off the device."""
+    model, corpus = tiny("xlm-roberta"), corpus_of(task, 3)
+    network, _, examples = ready(task, model, corpus)
+    batch = batch_of(model, examples)
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("host synchronisation")
+
+    for name in ("item", "tolist", "nonzero", "cpu", "numpy"):
+        monkeypatch.setattr(torch.Tensor, name, refuse)
+    task.loss(network, batch).backward()  # type: ignore[no-untyped-call]
+
+
+def test_without_annotation_it_predicts_but_does_not_score_or_learn(tiny: Tiny, task: Task) -> None:
+    model, corpus = tiny("bert"), corpus_of(task, 3)
+    bare = corpus.with_items(_bare(task, item) for item in corpus)
+    network, labels, _ = ready(task, model, corpus)
+    predictions = task.predict(network, batch_of(model, task.encode(model, bare, labels)), labels)
+    assert predictions == task.predict(network, batch_of(model, task.encode(model, corpus, labels)), labels)
+    with pytest.raises(IsoglossError, match="no .* to score against"):
+        task.gold(bare[0])
+    with pytest.raises(IsoglossError, match="learn from"):
+        task.labels(bare)
+
+
+def _bare(task: Task, item: Any) -> Any:
+    from dataclasses import replace
+
+    if task.corpus == "treebank":
+        blank = ["_"] * len(item.nodes)
+        return item.with_nodes(upos=blank, head=blank, deprel=blank)
+    if task.corpus == "ner":
+        return replace(item, rows=tuple((word,) for word in item.words))
+    return replace(item, label=None) if task.corpus == "nli" else replace(item, answers=())
+
+
+def test_every_task_reads_a_known_kind_and_says_what_it_is(task: Task) -> None:
+    assert task.corpus in {FORMATS[name].kind for name in FORMATS}
+    assert task.summary
+    assert task.main_metric in task.metrics
+    assert TASKS[task.name] is task

@@ -1,0 +1,13 @@
+"""One tiny model for every test of this room."""
+
+from __future__ import annotations
+
+import pytest
+
+from isogloss.models.load import LoadedModel
+from toy import tiny_bert
+
+
+@pytest.fixture(scope="session")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    return tiny_bert(tmp_path_factory.mktemp("bert"))

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from isogloss.core.errors import UsageError
+from isogloss.models.load import LoadedModel
+from isogloss.tasks import TASKS
+from isogloss.training.evaluation import evaluate, predict, predict_corpus
+from toy import treebank
+
+POS = TASKS["pos"]
+LABELS = POS.labels(treebank(50))
+CORPORA = {"fr": treebank(13, "fr"), "ru": treebank(7, "ru", longest=30), "en": treebank(1)}
+
+
+@pytest.fixture(scope="module")
+def network(bert: LoadedModel) -> nn.Module:
+    torch.manual_seed(5)
+    return POS.network(bert, LABELS)
+
+
+def test_one_pass_over_all_is_the_same_as_one_by_one(bert: LoadedModel, network: nn.Module) -> None:
+    together = evaluate(network, POS, bert, CORPORA, LABELS)
+    assert list(together) == ["fr", "ru", "en"]
+    for name, corpus in CORPORA.items():
+        alone = evaluate(network, POS, bert, {name: corpus}, LABELS, tokens=1)[name]
+        assert together[name] == alone
+        right = [
+            tag == gold
+            for tags, tree in zip(alone.predictions, corpus, strict=True)
+            for tag, gold in zip(tags, tree.upos, strict=True)
+        ]
+        assert alone.scores == {"accuracy": sum(right) / len(right)}
+        assert len(alone.counts["accuracy"]) == len(alone.gold) == len(corpus)
+
+
+@pytest.mark.parametrize("tokens", [1, 37, 500, 100_000])
+def test_the_size_of_batches_does_not_show(bert: LoadedModel, network: nn.Module, tokens: int) -> None:
+    examples = POS.encode(bert, CORPORA["ru"], LABELS)
+    seen: list[tuple[int, int]] = []
+    found = predict(network, POS, bert, examples, LABELS, tokens=tokens, progress=lambda *at: seen.append(at))
+    assert found == predict(network, POS, bert, examples, LABELS)
+    assert seen[-1] == (7, 7)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_the_network_keeps_its_mode_and_dropout_is_off(
+    bert: LoadedModel, network: nn.Module, training: bool
+) -> None:
+    network.train(training)
+    first = evaluate(network, POS, bert, CORPORA, LABELS)
+    assert network.training is training
+    assert evaluate(network, POS, bert, CORPORA, LABELS) == first
+
+
+def test_annotation_is_not_needed_to_predict_but_to_score(bert: LoadedModel, network: nn.Module) -> None:
+    bare = CORPORA["fr"].with_items(tree.with_nodes(upos=["_"] * len(tree.words)) for tree in CORPORA["fr"])
+    assert predict_corpus(network, POS, bert, bare, LABELS) == predict_corpus(
+        network, POS, bert, CORPORA["fr"], LABELS
+    )
+    with pytest.raises(UsageError, match="no UPOS tags"):
+        evaluate(network, POS, bert, {"fr": bare}, LABELS)
+
+
+def test_an_empty_corpus_is_an_error(bert: LoadedModel, network: nn.Module) -> None:
+    with pytest.raises(UsageError, match="'fr' is empty"):
+        evaluate(network, POS, bert, {"fr": treebank(0)}, LABELS)
