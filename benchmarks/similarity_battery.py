@@ -2,16 +2,17 @@
 
 The states lie in float32 files, as extraction leaves them. "One by one" is what the papers' tools do: for every
 layer and pair, CKA, SVCCA (20 directions), PWCCA and ANC each from the two matrices in float64, with NumPy. The
-peers are the packages that install; each is timed on one layer and pair (they know nothing of layers and pairs)
-and set against our time for one layer and pair of the same run.
+peers are the packages that install. Every ratio is of times measured in this run on the same vectors.
 """
 
 from __future__ import annotations
 
-import resource
+import contextlib
+import io
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,13 +28,18 @@ LANGUAGES = ["en", "fr", "de", "ru", "et"]
 INDEXES = ["cka", svcca.index(keep=20), "pwcca", "anc"]
 
 
-def run(quick: bool = False) -> None:
+def run(quick: bool = False, layers_alone: int = 1) -> None:
+    """`layers_alone`: how many of the layers are also computed one by one (a layer takes a minute or more)."""
     layers, n, d = (2, 3000, 256) if quick else (13, 10_000, 768)
-    with tempfile.TemporaryDirectory() as folder:
-        write_states(Path(folder), layers, n, d)
-        battery(Path(folder), layers, n, d)
-        growth(Path(folder), n, d)
-        matched(Path(folder), n, d)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_states(folder, layers, n, d)
+        print(f"{layers} layers × {len(LANGUAGES) - 1} pairs × {n} sentences × {d} units", end=", ")
+        print(f"{torch.get_num_threads()} threads")
+        battery(folder, layers, d, layers_alone)
+        memory(folder, layers, n, d)
+        against_peers(folder, d)
+        matched(folder, n, d)
 
 
 def write_states(folder: Path, layers: int, n: int, d: int) -> None:
@@ -57,50 +63,56 @@ def one_layer(folder: Path, layer: int, d: int, bootstrap: int = 0, n: int | Non
     return [row.value for row in compare(views, against("en", LANGUAGES), INDEXES, bootstrap=bootstrap)]
 
 
-def battery(folder: Path, layers: int, n: int, d: int) -> None:
+def battery(folder: Path, layers: int, d: int, layers_alone: int) -> None:
+    one_layer(folder, 0, d)  # warm up
+    ours = [timed(lambda layer=layer: one_layer(folder, layer, d)) for layer in range(layers)]
+    print(f"CKA, SVCCA, PWCCA, ANC of all layers and pairs: {sum(ours):.1f} s")
+    alone, worst = 0.0, 0.0
+    parts = dict.fromkeys(ONE_BY_ONE, 0.0)
+    for layer in range(layers_alone):
+        results = iter(one_layer(folder, layer, d))
+        for pair in against("en", LANGUAGES):
+            x, y = (states(folder, name, layer, d).astype(np.float64) for name in pair)
+            for name, function in ONE_BY_ONE.items():
+                start = time.perf_counter()
+                difference = abs(function(x, y) - next(results))
+                parts[name] += time.perf_counter() - start
+                worst = max(worst, difference)
+    alone = sum(parts.values())
+    both = sum(ours[:layers_alone])
     print(
-        f"{layers} layers × {len(LANGUAGES) - 1} pairs × {n} sentences × {d} units, {torch.get_num_threads()} threads"
+        f"{layers_alone} layer(s) of {layers} also one by one: {alone:.1f} s, ours {both:.2f} s: {alone / both:.1f} ×"
     )
-    pair = [states(folder, name, 0, d).astype(np.float64) for name in ("en", "fr")]
-    slow = [function(*pair) for function in ONE_BY_ONE.values()]
-    difference = np.abs(np.array(slow) - one_layer(folder, 0, d)[:4]).max()
-    print(f"largest difference from the one-by-one results: {difference:.1e}")
-    before, start = peak_memory(folder, 0, n, d), time.perf_counter()
-    for layer in range(layers):
-        one_layer(folder, layer, d)
-    ours = time.perf_counter() - start
-    used = peak_memory(folder, 1, n, d) - before
-    with_intervals = peak_memory(folder, 2, n, d) - before
+    each = ", ".join(f"{name} {seconds / layers_alone / (len(LANGUAGES) - 1):.2f} s" for name, seconds in parts.items())
+    print(f"one by one, for one layer and pair: {each}; largest difference {worst:.1e}")
+    intervals = timed(lambda: one_layer(folder, 0, d, bootstrap=100))
+    print(f"one layer with intervals for every value: {intervals:.2f} s, without {ours[0]:.2f} s")
+
+
+def memory(folder: Path, layers: int, n: int, d: int) -> None:
+    """Memory beyond the libraries against all states in float32; growth of time and memory with sentences."""
     held = layers * len(LANGUAGES) * n * d * 4 / 2**20
-    start = time.perf_counter()
-    for layer in range(layers):
-        for target in against("en", LANGUAGES):
-            x, y = (states(folder, name, layer, d).astype(np.float64) for name in target)
-            for function in ONE_BY_ONE.values():
-                function(x, y)
-    alone = time.perf_counter() - start
-    print(f"CKA, SVCCA, PWCCA, ANC: ours {ours:.1f} s, one by one {alone:.1f} s: {alone / ours:.1f} ×")
+    part = n // 4
+    plain, fewer, bootstrap = (peak_memory(folder, *what, d) for what in ((0, n), (0, part), (100, n)))
+    print(f"peak memory: {plain:.0f} MB, with intervals {bootstrap:.0f} MB; all states {held:.0f} MB")
     print(
-        f"peak memory beyond the libraries: {used:.0f} MB, with intervals {with_intervals:.0f} MB; all states {held:.0f} MB"
+        f"growth: {part} sentences {timed(lambda: one_layer(folder, 0, d, n=part)):.2f} s, {fewer:.0f} MB",
+        end="; ",
     )
-    share = best_times(
-        {"values": lambda: one_layer(folder, 0, d), "intervals": lambda: one_layer(folder, 0, d, 100)}, 2
-    )
-    print(f"one layer: values {share['values']:.2f} s, with intervals {share['intervals']:.2f} s")
-    x, y = pair
-    times = {"ours, per layer and pair": share["values"] / (len(LANGUAGES) - 1)}
-    for name, contender in [*ONE_BY_ONE.items(), *peers()]:
-        times[name] = best_times({name: lambda contender=contender: contender(x, y)}, 1)[name]
-    report(times, ours="ours, per layer and pair")
+    print(f"{n} sentences {timed(lambda: one_layer(folder, 0, d)):.2f} s, {plain:.0f} MB")
 
 
-def growth(folder: Path, n: int, d: int) -> None:
-    times = {
-        f"{part} sentences": timed(lambda part=part: one_layer(folder, 0, d, n=part)) for part in (n // 4, n // 2, n)
-    }
-    print("time of one layer:", ", ".join(f"{name} {seconds:.2f} s" for name, seconds in times.items()))
-    memory = [peak_memory(folder, 1, part, d) for part in (n // 4, n)]
-    print(f"peak memory: {n // 4} sentences {memory[0]:.0f} MB, {n} sentences {memory[1]:.0f} MB")
+def against_peers(folder: Path, d: int) -> None:
+    """On 1000 sentences and 256 units of one layer and pair: some peers take hours for 10,000."""
+    width = min(d, 256)
+    x, y = (np.array(states(folder, name, 0, d, 1000)[:, :width], dtype=np.float64) for name in ("en", "fr"))
+    ours = {"ours: CKA, SVCCA, PWCCA, ANC": lambda: compare({"x": x, "y": y}, [("x", "y")], INDEXES, bootstrap=0)}
+    times = best_times(ours, 3)
+    for name, peer in peers():
+        with contextlib.redirect_stderr(io.StringIO()):  # progress bars
+            times[name] = timed(lambda peer=peer: peer(x, y))
+    print(f"one layer and pair, 1000 sentences × {width} units:")
+    report(times, ours="ours: CKA, SVCCA, PWCCA, ANC")
 
 
 def matched(folder: Path, n: int, d: int) -> None:
@@ -195,16 +207,34 @@ def timed(function: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def peak_memory(folder: Path, passes: int, n: int, d: int) -> float:
-    """Peak MB of a fresh process that imports all and measures a layer: not at all (0), or twice (1; 2: intervals)."""
-    code = f"from benchmarks.similarity_battery import memory_probe; memory_probe({str(folder)!r}, {passes}, {n}, {d})"
+def peak_memory(folder: Path, bootstrap: int, n: int, d: int) -> float:
+    """MB that a fresh process adds to its own memory (not the cached pages of files) while it measures two layers."""
+    code = (
+        f"from benchmarks.similarity_battery import memory_probe; memory_probe({str(folder)!r}, {bootstrap}, {n}, {d})"
+    )
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
 
 
-def memory_probe(folder: str, passes: int, n: int, d: int) -> None:
+def memory_probe(folder: str, bootstrap: int, n: int, d: int) -> None:
     small = {name: np.random.default_rng(0).normal(size=(100, 4)) for name in LANGUAGES}
     compare(small, against("en", LANGUAGES), ["cka", "pwcca", "anc"])  # whatever a first use loads
-    if passes:
-        for layer in (0, 1):
-            one_layer(Path(folder), layer, d, 100 if passes == 2 else 0, n)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    start, peak, done = own_memory(), 0.0, threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.002):
+            peak = max(peak, own_memory())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for layer in (0, 1):
+        one_layer(Path(folder), layer, d, bootstrap, n)
+    done.set()
+    watcher.join()
+    print(peak - start)
+
+
+def own_memory() -> float:
+    """MB of this process that no file backs (Linux)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return float(next(line for line in lines if line.startswith("RssAnon")).split()[1]) / 1024

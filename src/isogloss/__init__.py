@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 PUBLIC = {
     "Curves": "isogloss.results.curves",
     "similarity": "isogloss.models.similarity",
+    "untrained_encoder": "isogloss.models.untrained",
     "Results": "isogloss.results.record",
     "transfer": "isogloss.training.transfer",
     "anc": "isogloss.indexes.anc",

@@ -13,8 +13,10 @@ from torch import nn
 from isogloss.core.errors import IsoglossError
 from isogloss.corpora.corpus import Corpus, read_corpus
 from isogloss.corpora.lab.laboratory import Laboratory
+from isogloss.corpora.questions import Answer, Question
 from isogloss.corpora.readers import FORMATS
 from isogloss.metrics.counts import score_each, total
+from isogloss.metrics.spans import read_spans
 from isogloss.models.encoding import padding_id
 from isogloss.models.load import LoadedModel
 from isogloss.tasks import TASKS
@@ -28,7 +30,8 @@ LABORATORY = Laboratory(seed=0)
 
 def corpus_of(task: Task, n: int = 6) -> Corpus[Any]:
     made: Corpus[Any] = getattr(LABORATORY, task.corpus)("qla", "train", n)
-    return made
+    short = (Question("short", "Ti?", "Ta 1982 Rove.", (Answer("Rove", 8),)),) if task.name == "qa" else ()
+    return made.with_items((*short, *made))
 
 
 def ready(task: Task, model: LoadedModel, corpus: Corpus[Any]) -> tuple[nn.Module, Labels, list[Any]]:
@@ -61,10 +64,11 @@ def test_round_trip(tiny: Tiny, task: Task, family: str, tmp_path: Path) -> None
     annotated.write(tmp_path / "predicted.txt")
     again = read_corpus(tmp_path / "predicted.txt", corpus.format, lang="qla")
     assert type(again[0]) is type(corpus[0])
-    for metric in task.metrics.values():
-        gold, own = [task.gold(item) for item in annotated], [task.gold(item) for item in again]
-        assert metric.of(total(score_each(metric.count, gold, predictions))) == 1.0 or task.name == "ner"
-        assert score_each(metric.count, gold, predictions) == score_each(metric.count, own, predictions)
+    written = [task.gold(item) for item in again]
+    if task.name == "ner":
+        assert [read_spans(tags) for tags in written] == [read_spans(tags) for tags in predictions]
+    else:
+        assert [gold[:2] if task.name == "qa" else gold for gold in written] == predictions
 
 
 def test_gold_is_perfect_and_wrong_is_not(task: Task) -> None:

@@ -25,7 +25,7 @@ from isogloss.indexes.index import Index, Sample
 from isogloss.indexes.vectors import InvalidVectors, Vectors, check_parallel, check_shape, spans, take
 
 NEIGHBOURS = 10  # of CSLS
-ROWS = 512  # of the similarity matrix, at a time
+ROWS = 1024  # of the similarity matrix, at a time
 
 Direction = Literal["both", "forward", "backward"]
 
@@ -56,7 +56,7 @@ def matches(X: Vectors, Y: Vectors, centre: bool = False, csls: bool = False) ->
     forward, backward = own > row_best, own > column_best
     for hits, best, one, other in ((forward, row_best, x, y), (backward, column_best, y, x)):
         doubtful = ((own - best).abs() <= doubt).nonzero()[:, 0]
-        for rows in doubtful.split(4 * ROWS):
+        for rows in doubtful.split(ROWS):
             hits[rows] = _exact(one, other, rows)
     return forward, backward
 

@@ -40,6 +40,8 @@ class InvalidVectors(UsageError):
 
 def check_shape(vectors: Vectors, view: str) -> tuple[int, int]:
     """The number of samples and of features, or an error about what is not a set of vectors."""
+    if not hasattr(vectors, "shape"):
+        raise UsageError(f"{view}: expected a NumPy array or a torch tensor, got a {type(vectors).__name__}")
     shape = tuple(int(size) for size in vectors.shape)
     if len(shape) != 2:
         raise UsageError(f"{view}: expected an array of shape (samples, features), got {len(shape)} dimensions")

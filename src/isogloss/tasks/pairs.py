@@ -48,11 +48,12 @@ def pair_frame(model: LoadedModel) -> PairFrame:
     """What the tokenizer itself puts between two texts; its separator or end mark where it puts nothing."""
     tokenizer: Any = model.tokenizer
     alone = tokenizer("a", add_special_tokens=False)["input_ids"]
-    both = tokenizer("a", "a")["input_ids"]
+    pair = tokenizer("a", "a", return_token_type_ids=True)
+    both = pair["input_ids"]
     places = [i for i in range(len(both)) if both[i : i + len(alone)] == alone]
     between = both[places[0] + len(alone) : places[-1]] if len(places) > 1 else []
     marks = [id for id in (tokenizer.sep_token_id, tokenizer.eos_token_id) if id is not None]
-    segmented = getattr(model.body.config, "type_vocab_size", 0) > 1
+    segmented = 1 in pair["token_type_ids"] and getattr(model.body.config, "type_vocab_size", 0) > 1
     return PairFrame(model.prefix, tuple(between or marks[:1]), model.suffix, padding_id(model), segmented)
 
 

@@ -135,7 +135,7 @@ def _example(
     frame: PairFrame, question: list[int], context: TokenSpans, answers: Sequence[Answer], longest: int, step: int
 ) -> Example:
     size = longest - frame.size - len(question)
-    first = window_starts(len(context.ids), size, min(step, size))
+    first = window_starts(len(context.ids), size, max(1, min(step, size // 2)))  # at least half is repeated
     pieces = [context.ids[start : start + size] for start in first]
     place = len(frame.before) + len(question) + len(frame.between)
     start, end = np.full((2, len(first)), IGNORE)

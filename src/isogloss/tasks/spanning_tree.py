@@ -5,7 +5,7 @@ best heads and contracts the cycles it meets, O(words²) in all (Gabow et al. 19
 a count of penalties, then by score: an arc from the root costs one penalty, a forbidden arc one too. A tree with a
 single penalty has a single root and nothing forbidden, and no constant eats the digits of the scores.
 
-Compiled by Numba because the one such package on PyPI, `ufal.chu_liu_edmonds`, is under the GPL.
+Compiled by Numba: the package one would reach for, `ufal.chu_liu_edmonds`, is under the GPL and knows no single root.
 """
 
 from __future__ import annotations

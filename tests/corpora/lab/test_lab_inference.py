@@ -16,7 +16,7 @@ from isogloss.corpora.lab.meaning import Clause, Phrase
 from isogloss.corpora.lab.pairs import LABELS, MeaningPair, PairMaker
 from isogloss.corpora.lab.realise import speaker
 
-ANN, BO = Phrase("pana", "person"), Phrase("lazir", "person")
+ANN, BO = Phrase("pana", "PER"), Phrase("lazir", "PER")
 WANTED = {"entailment": {True}, "contradiction": {False}, "neutral": {True, False}}
 
 
@@ -115,7 +115,7 @@ def test_premises_do_not_contradict_themselves() -> None:
 def test_only_names_are_denied_by_the_verb() -> None:
     """ "A dog does not bark" would be ambiguous."""
     clauses = [clause for pair in pairs() for clause in (*told(pair.premise), pair.hypothesis)]
-    assert all(clause.subject.kind == "person" for clause in clauses if clause.negated)
+    assert all(clause.subject.kind == "PER" for clause in clauses if clause.negated)
 
 
 def test_labels_are_balanced_and_denials_tell_nothing() -> None:

@@ -7,11 +7,14 @@ from itertools import islice
 
 import pytest
 
+from isogloss.core.seeds import Chance
 from isogloss.corpora.lab.concepts import CONTENT_WORDS, DESCRIBES, VERB_TABLE, is_a, members
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.corpora.lab.languages import LANGUAGES, SOURCE
 from isogloss.corpora.lab.lexicon import KINDS, roots
-from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS
+from isogloss.corpora.lab.meaning import concepts
+from isogloss.corpora.lab.sampling import Sampler
+from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS, NUMBERS
 from isogloss.languages.codes import canonical, language_of_path
 
 
@@ -92,6 +95,13 @@ def test_the_vocabulary_is_consistent() -> None:
     assert all(members(kinds) for kinds in DESCRIBES.values())
     assert is_a("dog", "being")
     assert not is_a("dog", "thing")
+
+
+def test_every_concept_is_talked_about() -> None:
+    sampler = Sampler(Chance(0, "concepts"))
+    said = {concept for _ in range(6000) for concept in concepts(sampler.sentence())}
+    missing = set(CONTENT_WORDS) - said - set(NUMBERS)
+    assert len(missing) < 0.03 * len(CONTENT_WORDS), sorted(missing)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

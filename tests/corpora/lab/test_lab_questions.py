@@ -69,7 +69,7 @@ def test_one_event_fits_and_others_rival_it() -> None:
 
 
 def test_an_ambiguous_story_is_not_answerable() -> None:
-    ann = Phrase("pana", "person")
+    ann = Phrase("pana", "PER")
     events = tuple(Clause("eat", ann, object=Phrase(noun, determiner="a")) for noun in ("apple", "pear"))
     question, path = ask(events[0], "what")
     assert not is_answerable(Story(events, question, 0, path, "what"))

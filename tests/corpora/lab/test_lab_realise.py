@@ -184,7 +184,7 @@ def test_rich_constructions_occur() -> None:
 
 def test_a_fused_token_stands_for_two_words() -> None:
     place = Adjunct("near", Phrase("house", determiner="the"))
-    sentence = speaker("qlb").say(Clause("sleep", Phrase("pana", "person"), place=place))
+    sentence = speaker("qlb").say(Clause("sleep", Phrase("pana", "PER"), place=place))
     rows = annotate.tree(sentence, "1").rows
     fused = [row for row in rows if "-" in row.id]
     assert len(fused) == 1

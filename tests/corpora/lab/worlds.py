@@ -55,7 +55,7 @@ class World:
 
 
 def fits(thing: Thing, phrase: Phrase) -> bool:
-    if phrase.kind == "person":
+    if phrase.kind == "PER":
         return thing.name == phrase.head
     return is_a(thing.noun, phrase.head) and set(phrase.adjectives) <= thing.adjectives
 
@@ -93,7 +93,7 @@ def takes_part(world: World, who: Thing, clause: Clause) -> bool:
 def is_true(world: World, clause: Clause) -> bool:
     who = [thing for thing in world.things if fits(thing, clause.subject)]
     taking = sum(takes_part(world, thing, clause) for thing in who)
-    if clause.subject.kind == "person":
+    if clause.subject.kind == "PER":
         return (taking > 0) != clause.negated
     if clause.subject.number:
         return taking == clause.subject.number
@@ -134,7 +134,7 @@ def add(world: World, clause: Clause, who: Thing, chance: Chance) -> None:
 
 
 def new_thing(world: World, phrase: Phrase) -> Thing:
-    is_name = phrase.kind == "person"
+    is_name = phrase.kind == "PER"
     thing = Thing(
         len(world.things),
         "person" if is_name else phrase.head,
@@ -161,14 +161,14 @@ def make_true(world: World, clause: Clause, chance: Chance) -> None:
         for thing in taking[wanted:] if subject.number else []:
             world.happenings = [h for h in world.happenings if h.who != thing]
         for _ in range(wanted - len(taking)):
-            is_known = subject.kind == "person" and who
+            is_known = subject.kind == "PER" and who
             add(world, clause, who[0] if is_known else new_thing(world, subject), chance)
 
 
 def opposite_of(clause: Clause) -> Clause | None:
     """A clause that is false where the given one is true, if there is a simple one."""
     subject = clause.subject
-    if subject.kind == "person":
+    if subject.kind == "PER":
         return clause._replace(negated=not clause.negated)
     other = {"a": "no", "some": "no", "no": "a"}.get(subject.determiner)
     return clause._replace(subject=subject._replace(determiner=other)) if other else None
@@ -177,7 +177,7 @@ def opposite_of(clause: Clause) -> Clause | None:
 def verdicts(premise: Clause, hypothesis: Clause, chance: Chance, tries: int = 24) -> set[bool]:
     """Whether the hypothesis is true in worlds where the premise is: {True}, {False} or both."""
     facts = told(premise)
-    named = [clause.subject for clause in (*facts, hypothesis) if clause.subject.kind == "person"]
+    named = [clause.subject for clause in (*facts, hypothesis) if clause.subject.kind == "PER"]
     described = [clause.subject for clause in (*facts, hypothesis) if clause.subject.kind == "noun"]
     seen = set()
     for attempt in range(tries):

@@ -34,7 +34,7 @@ def entities(sentence: Sentence) -> NerSentence:
     """Surface tokens with BIO tags.
 
     >>> from isogloss.corpora.lab.meaning import Clause, Phrase
-    >>> meaning = Clause("sleep", Phrase("pana", "person", second="dape"))
+    >>> meaning = Clause("sleep", Phrase("pana", "PER", second="dape"))
     >>> entities(speaker("qla").say(meaning)).tags
     ['B-PER', 'I-PER', 'O', 'O']
     """

@@ -49,7 +49,7 @@ class Statement(NamedTuple):
 def decide(premise: Clause, hypothesis: Clause) -> str:
     """entailment, contradiction or neutral; the hypothesis is one statement.
 
-    >>> ann = Phrase("pana", "person")
+    >>> ann = Phrase("pana", "PER")
     >>> decide(Clause("run", ann), Clause("move", ann)), decide(Clause("run", ann), Clause("run", ann, negated=True))
     ('entailment', 'contradiction')
     """
@@ -170,6 +170,6 @@ def _statement(clause: Clause) -> Statement:
 def _described(phrase: Phrase | None) -> Description | None:
     if phrase is None:
         return None
-    if phrase.kind in ("person", "place", "organisation"):
+    if phrase.kind in ("PER", "LOC", "ORG"):
         return Description(name=phrase.head)
     return Description(phrase.head, "", frozenset(phrase.adjectives), phrase.number)

@@ -93,7 +93,7 @@ class Lexicon:
 
     def feminine(self, phrase: Phrase) -> bool:
         """Grammatical gender: of persons the natural one, of other nouns drawn for the whole family."""
-        if phrase.kind == "person":
+        if phrase.kind == "PER":
             return is_female(phrase.head)
         return phrase.head == "she" or (phrase.kind == "noun" and phrase.head in _feminine_nouns(self.language.family))
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 class Phrase(NamedTuple):
     """Who or what is talked about.
 
-    `kind` is noun, person, place, organisation (proper names), pronoun, adverb, year, question or gap
-    (the place in a relative clause that the noun outside fills).
+    `kind` is noun, PER, LOC or ORG (proper names), pronoun, adverb, year, question or gap (the place in
+    a relative clause that the noun outside fills).
     """
 
     head: str
@@ -60,7 +60,7 @@ class Clause(NamedTuple):
 
 # Words in a meaning's tree that are grammar, not content.
 GRAMMAR = {
-    *("past", "present", "future", "noun", "person", "place", "organisation", "pronoun", "adverb"),
+    *("past", "present", "future", "noun", "PER", "LOC", "ORG", "pronoun", "adverb"),
     *("year", "question", "gap", "the", "a", "S", "O", "R", "P", "T"),
 }
 

@@ -88,14 +88,14 @@ class PairMaker:
             clause = clause._replace(time=self.sampler.time(tense))
         if _is_counted(clause) and clause.subject.determiner == "no":
             return clause._replace(subject=clause.subject._replace(determiner="a"))
-        deny = clause.subject.kind == "person" and not _is_counted(clause) and chance.below(100) < 45
+        deny = clause.subject.kind == "PER" and not _is_counted(clause) and chance.below(100) < 45
         return clause._replace(negated=deny)
 
     def _subject(self, noun: str) -> Phrase:
         chance = self.chance
         draw = chance.below(100)
         if is_a(noun, "person") and draw < 55:
-            return Phrase(name_table("given", self.sampler.topic).draw(chance), "person")
+            return Phrase(name_table("given", self.sampler.topic).draw(chance), "PER")
         if draw < 70:
             return self._with_adjective(Phrase(noun, determiner="a"))
         if draw < 80:
@@ -114,7 +114,7 @@ class PairMaker:
         return phrase._replace(adjectives=(fitting.draw(self.chance),))
 
     def _town(self) -> Adjunct:
-        return Adjunct("in", Phrase(name_table("place", self.sampler.topic).draw(self.chance), "place"))
+        return Adjunct("in", Phrase(name_table("place", self.sampler.topic).draw(self.chance), "LOC"))
 
     def _quality(self, noun: str) -> str:
         """A quality of a noun that has an opposite."""
@@ -146,7 +146,7 @@ class PairMaker:
 
     def _other_name(self, fact: Clause) -> Phrase:
         while True:
-            name = Phrase(name_table("given", self.sampler.topic).draw(self.chance), "person")
+            name = Phrase(name_table("given", self.sampler.topic).draw(self.chance), "PER")
             if name.head != fact.subject.head:
                 return name
 
@@ -192,7 +192,7 @@ class PairMaker:
         return fact._replace(object=moved) if moved else None
 
     def _broader(self, phrase: Phrase) -> Phrase | None:
-        if phrase.kind == "person":
+        if phrase.kind == "PER":
             return Phrase("person", determiner="a")
         if phrase.kind != "noun" or phrase.number:
             return None
@@ -233,7 +233,7 @@ class PairMaker:
         """The statement turned into its denial, or its denial into the statement."""
         if fact is None or _is_counted(fact):
             return None
-        if fact.subject.kind == "person":
+        if fact.subject.kind == "PER":
             return fact._replace(negated=not fact.negated)
         other = {"a": "no", "some": "no", "every": "no", "no": "a"}[fact.subject.determiner]
         return fact._replace(subject=fact.subject._replace(determiner=other, plural=False))
@@ -244,13 +244,13 @@ class PairMaker:
             return None
         if fact.subject.number:
             return fact._replace(subject=self._recounted(fact.subject))
-        if fact.subject.kind != "person" and fact.subject.determiner != "every":
+        if fact.subject.kind != "PER" and fact.subject.determiner != "every":
             return None  # one dog may be big and another small
         if isinstance(fact.predicate, str):
             return fact._replace(predicate=OPPOSITE[fact.predicate])
         if isinstance(fact.predicate, Adjunct):
             return fact._replace(predicate=self._town())
-        by_name = fact.subject.kind == "person"
+        by_name = fact.subject.kind == "PER"
         if by_name and fact.object is not None and fact.object.number:
             return fact._replace(object=self._recounted(fact.object))
         return None
@@ -260,7 +260,7 @@ class PairMaker:
 
     def _changed(self, fact: Clause) -> Clause | None:
         """Somebody else, or something else, as a subject or an object."""
-        if fact.subject.kind == "person":
+        if fact.subject.kind == "PER":
             return fact._replace(subject=self._other_name(fact))
         if fact.object is not None and not fact.object.number:
             noun = company(fact.verb, "object", self.sampler.topic).draw(self.chance)

@@ -64,10 +64,10 @@ class StoryTeller:
     def _event(self, verb: str, tense: str, kind: str) -> Clause:
         """One event with the part that `kind` asks for, and others by chance."""
         chance, sampler = self.chance, self.sampler
-        subject = Phrase(name_table("given", sampler.topic).draw(chance), "person")
+        subject = Phrase(name_table("given", sampler.topic).draw(chance), "PER")
         clause = Clause(verb, subject, tense)
         if verbs("m", sampler.topic).items.count(verb):
-            clause = clause._replace(goal=Phrase(name_table("place", sampler.topic).draw(chance), "place"))
+            clause = clause._replace(goal=Phrase(name_table("place", sampler.topic).draw(chance), "LOC"))
         else:
             clause = clause._replace(object=self._object(verb, kind))
             if kind == "where" or chance.below(3) == 0:
@@ -86,7 +86,7 @@ class StoryTeller:
         if fitting.items and chance.below(2):
             phrase = phrase._replace(adjectives=(fitting.draw(chance),))
         if kind == "whose" or (kind != "what" and chance.below(6) == 0):
-            phrase = phrase._replace(owner=Phrase(name_table("given", sampler.topic).draw(chance), "person"))
+            phrase = phrase._replace(owner=Phrase(name_table("given", sampler.topic).draw(chance), "PER"))
         return phrase
 
 
@@ -123,7 +123,7 @@ def is_answerable(story: Story) -> bool:
 def fits(event: Clause, question: Clause, kind: str) -> bool:
     """Whether the event is one the question may mean: what the question says of it is true of it.
 
-    >>> ann, bo = Phrase("pana", "person"), Phrase("lazir", "person")
+    >>> ann, bo = Phrase("pana", "PER"), Phrase("lazir", "PER")
     >>> event = Clause("eat", ann, object=Phrase("apple", determiner="a"))
     >>> fits(event, ask(event, "what")[0], "what"), fits(event._replace(subject=bo), ask(event, "what")[0], "what")
     (True, False)

@@ -27,7 +27,6 @@ DETERMINER_FEATURES = {
     **{"this": "PronType=Dem", "every": "PronType=Tot", "some": "PronType=Ind", "no": "PronType=Neg"},
     **{"many": "PronType=Ind", "few": "PronType=Ind", "how_many": "PronType=Int", "whose": "Poss=Yes|PronType=Int"},
 }
-ENTITY_TYPES = {"person": "PER", "place": "LOC", "organisation": "ORG"}
 
 
 class Speaker:
@@ -227,8 +226,8 @@ class Speaker:
 
     def _name(self, phrase: Phrase, path: str, case: str, deprel: str) -> tuple[Word, list[Word]]:
         """A proper name; the last word carries the case. `Tarol Bank`: what it is stands where nouns stand."""
-        entity = f"{ENTITY_TYPES[phrase.kind]} {path}"
-        if phrase.kind == "person" and phrase.second:
+        entity = f"{phrase.kind} {path}"
+        if phrase.kind == "PER" and phrase.second:
             head = Word(self.lexicon.name(phrase.head, ""), "PROPN", deprel, path + ":head")
             words = [head, Word(self.lexicon.name(phrase.second, case), "PROPN", "flat", path + ":second", head)]
         elif phrase.second:

@@ -128,7 +128,7 @@ class Sampler:
         if frame in "itm" and self._takes(14, 2):
             relation = chance.choose(("with", "with", "for"))
             clause = clause._replace(companion=Adjunct(relation, self.person()))
-        if self._takes(14, 4):
+        if self._takes(22, 4):
             marker = chance.choose(("because", "while", "if", "although"))
             clause = clause._replace(adverbial=(marker, self.clause(SIMPLE_FRAMES)))
         return clause
@@ -145,7 +145,7 @@ class Sampler:
         if is_a(noun, "person"):
             return self.person(noun, subject)
         if is_a(noun, "place") and self.chance.below(100) < self.named:
-            return Phrase(name_table("place", self.topic).draw(self.chance), "place")
+            return Phrase(name_table("place", self.topic).draw(self.chance), "LOC")
         return self.noun_phrase(noun)
 
     def person(self, noun: str = "", subject: bool = False) -> Phrase:
@@ -154,7 +154,7 @@ class Sampler:
         draw = chance.below(100)
         if draw < self.named:
             surname = name_table("surname", self.topic).draw(chance) if self._takes(40, 1) else ""
-            return self._joined(Phrase(name_table("given", self.topic).draw(chance), "person", second=surname))
+            return self._joined(Phrase(name_table("given", self.topic).draw(chance), "PER", second=surname))
         if draw < self.named + 8:
             return self.organisation()
         if subject and draw < self.named + 24:
@@ -164,16 +164,16 @@ class Sampler:
 
     def organisation(self) -> Phrase:
         kind = company("", "institution", self.topic).draw(self.chance) if self._takes(60, 1) else ""
-        return Phrase(name_table("organisation", self.topic).draw(self.chance), "organisation", second=kind)
+        return Phrase(name_table("organisation", self.topic).draw(self.chance), "ORG", second=kind)
 
     def place(self) -> Phrase:
         if self.chance.below(100) < self.named + 10:
-            return Phrase(name_table("place", self.topic).draw(self.chance), "place")
+            return Phrase(name_table("place", self.topic).draw(self.chance), "LOC")
         return self.noun_phrase(company("", "place", self.topic).draw(self.chance))
 
     def location(self) -> Adjunct:
         place = self.place()
-        return Adjunct("in" if place.kind == "place" else self.chance.choose(PLACE_RELATIONS), place)
+        return Adjunct("in" if place.kind == "LOC" else self.chance.choose(PLACE_RELATIONS), place)
 
     def time(self, tense: str) -> Adjunct:
         chance = self.chance
@@ -244,8 +244,8 @@ class Sampler:
     def _joined(self, phrase: Phrase) -> Phrase:
         if not self._takes(10, 2):
             return phrase
-        if phrase.kind == "person":
-            other = Phrase(name_table("given", self.topic).draw(self.chance), "person")
+        if phrase.kind == "PER":
+            other = Phrase(name_table("given", self.topic).draw(self.chance), "PER")
         else:
             above = company("", ABOVE[phrase.head] or phrase.head, self.topic)
             other = Phrase(above.draw(self.chance), "noun", phrase.plural, "the" if phrase.determiner == "the" else "a")
@@ -254,5 +254,5 @@ class Sampler:
 
 def asked(phrase: Phrase) -> Phrase:
     """Who or what, in the stead of a phrase."""
-    somebody = phrase.kind in ("person", "pronoun") or (phrase.kind == "noun" and is_a(phrase.head, "person"))
+    somebody = phrase.kind in ("PER", "pronoun") or (phrase.kind == "noun" and is_a(phrase.head, "person"))
     return Phrase("who" if somebody else "what", "question")

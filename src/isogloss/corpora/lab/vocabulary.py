@@ -86,6 +86,8 @@ tremble i person,mammal,leader < react
 shout i person,soldier
 bark i dog,fox,wolf
 graze i cow,sheep,goat,horse,deer,camel,donkey
+ache i body_part
+fade i feeling,idea,flower,fog
 see t person,animal being,thing,place < notice
 notice t person,animal being,thing,place
 hear t person,animal weather,bird,instrument,artist < notice
@@ -115,7 +117,7 @@ destroy t war,storm,flood,soldier building,thing,boat
 break_t t person,mammal vessel,tool,glass < destroy
 repair t worker,person tool,vehicle,boat,furniture,building
 clean t person garment,vessel,room,building
-wash t person garment,hand,head,vessel < clean
+wash t person garment,body_part,vessel < clean
 buy t person,leader food,thing,mammal < get
 get t person thing
 steal t thief,soldier,fox jewel,food,mammal,weapon < get
@@ -156,6 +158,13 @@ guard_v t guard,dog,soldier building,jewel,prison,settlement
 attack t soldier,wolf,person,army settlement,building,soldier,mammal
 wear t person,leader garment,jewel
 judge_v t judge,king thief,trial,debt
+raise t person,soldier,leader body_part,weapon,vessel < move_t
+touch t person,child body_part,garment,flower,animal
+feel t person,relative,artist feeling,wind,fog
+seek t person,leader,priest idea,feeling,jewel
+share t friend,person,relative idea,food,feeling
+win t leader,soldier,hero event,peace
+disturb t weather,event person,animal,feeling
 give d person,leader thing < transfer
 transfer d person thing
 send d leader,person,relative writing,food,soldier < transfer

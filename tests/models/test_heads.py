@@ -1,0 +1,125 @@
+"""Heads: the model library's own class where it has the very body, ours elsewhere; always a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from isogloss.core.errors import UnknownName
+from isogloss.models.encoding import encode_sentences, padding_id
+from isogloss.models.heads import WithHead, with_head
+from isogloss.models.load import LoadedModel
+from tiny_models import CONFIGS, SENTENCES
+
+Tiny = Callable[[str], LoadedModel]
+KINDS = ["token", "sequence", "span"]
+AUTO = {
+    "token": transformers.AutoModelForTokenClassification,
+    "sequence": transformers.AutoModelForSequenceClassification,
+    "span": transformers.AutoModelForQuestionAnswering,
+}
+OURS = {("mt5", "sequence"), ("mt5", "span"), ("gemma3_text", "token"), ("gemma3_text", "span")}
+OURS |= {(family, kind) for family in ("xglm", "bart") for kind in KINDS}
+
+
+def inputs(model: LoadedModel) -> dict[str, torch.Tensor]:
+    texts = encode_sentences(model, SENTENCES[:4])
+    ids = torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor(text.ids.tolist()) for text in texts], batch_first=True, padding_value=padding_id(model)
+    )
+    lengths = torch.tensor([len(text) for text in texts])
+    return {"input_ids": ids, "attention_mask": (torch.arange(ids.shape[1]) < lengths[:, None]).long()}
+
+
+def answer(network: Any, model: LoadedModel, kind: str) -> torch.Tensor:
+    with torch.no_grad():
+        output = network.eval()(**inputs(model))
+    return torch.stack([output.start_logits, output.end_logits], -1) if kind == "span" else output.logits
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("family", CONFIGS)
+def test_the_body_is_inside_and_is_a_copy(tiny: Tiny, family: str, kind: Any) -> None:
+    model = tiny(family)
+    network: Any = with_head(model, kind)
+    body = network.body if isinstance(network, WithHead) else network.base_model
+    assert isinstance(network, WithHead) == ((family, kind) in OURS)
+    own = {name: value for name, value in body.state_dict().items() if not name.startswith("pooler.")}
+    assert own.keys() == model.body.state_dict().keys()
+    for name, value in model.body.state_dict().items():
+        assert torch.equal(own[name], value)
+        assert own[name].data_ptr() != value.data_ptr(), "a copy"
+    batch = inputs(model)
+    with torch.no_grad():
+        expected = model.body(**batch).last_hidden_state
+        got = body.eval()(**batch).last_hidden_state
+    mask = batch["attention_mask"].bool()
+    torch.testing.assert_close(got[mask], expected[mask], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "modernbert", "llama", "qwen2", "gemma3_text", "mt5"])
+def test_what_is_saved_loads_as_the_librarys_own_class(tiny: Tiny, family: str, kind: Any, tmp_path: Path) -> None:
+    if (family, kind) in OURS:
+        pytest.skip("the library has no such class over this body")
+    model = tiny(family)
+    labels = ("start", "end") if kind == "span" else ("no", "yes", "maybe")
+    network: Any = with_head(model, kind, labels)
+    network.save_pretrained(tmp_path)
+    again, told = AUTO[kind].from_pretrained(tmp_path, output_loading_info=True)
+    assert not told["missing_keys"]
+    assert again.config.id2label == dict(enumerate(labels))
+    assert again.config.label2id == {label: number for number, label in enumerate(labels)}
+    assert torch.equal(answer(again, model, kind), answer(network, model, kind))
+
+
+@pytest.mark.parametrize("family", ["bert", "xglm", "mt5", "llama", "qwen2", "gemma3_text", "bart", "gpt_neox"])
+def test_a_label_does_not_hang_on_padding(tiny: Tiny, family: str) -> None:
+    model = tiny(family)
+    network = with_head(model, "sequence", ("a", "b", "c")).eval()
+    batch = inputs(model)
+    with torch.no_grad():
+        together = network(**batch).logits
+        for row, length in enumerate(batch["attention_mask"].sum(1).tolist()):
+            alone = network(**{name: value[row : row + 1, :length] for name, value in batch.items()}).logits
+            torch.testing.assert_close(alone[0], together[row], rtol=1e-3, atol=1e-4)
+    assert together.shape == (4, 3)
+    assert together.std(0).min() > 1e-4, "texts differ, or this shows nothing"
+
+
+def test_our_heads_read_the_token_they_say(tiny: Tiny) -> None:
+    """A causal model's label comes from its last token, that of a model without a first special one from all."""
+    for family, pooling in (("xglm", "last"), ("bart", "first"), ("mt5", "mean")):
+        model = tiny(family)
+        network: Any = with_head(model, "sequence", ("a", "b")).eval()
+        assert network.pooling == pooling
+        batch = inputs(model)
+        with torch.no_grad():
+            states = model.body(**batch).last_hidden_state
+            got = network(**batch).logits
+        for row, length in enumerate(batch["attention_mask"].sum(1).tolist()):
+            own = states[row, :length]
+            vector = {"last": own[-1], "first": own[0], "mean": own.mean(0)}[pooling]
+            torch.testing.assert_close(got[row], network.classifier(vector), rtol=1e-3, atol=1e-4)
+
+
+def test_a_body_with_added_parts_keeps_them(tiny: Tiny) -> None:
+    import copy
+    from dataclasses import replace
+
+    model = tiny("bert")
+    body = copy.deepcopy(model.body)
+    body.added = torch.nn.Linear(2, 2)
+    network: Any = with_head(replace(model, body=body), "token")
+    assert isinstance(network, WithHead)
+    assert torch.equal(network.body.added.weight, body.added.weight)
+
+
+def test_a_wrong_kind_is_refused(tiny: Tiny) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'token'"):
+        with_head(tiny("bert"), "tokens")  # type: ignore[arg-type]
