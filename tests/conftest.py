@@ -14,3 +14,5 @@ hypothesis.settings.register_profile(
     "default", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
 )
 hypothesis.settings.load_profile("default")
+
+collect_ignore_glob = ["*conftest.py"]  # no doctests there, and as modules they would all have one name

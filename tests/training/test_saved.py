@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.models.load import LoadedModel, load_model
@@ -67,7 +68,6 @@ def test_saving_replaces_what_was_there(bert: LoadedModel, tmp_path: Path) -> No
         ({"class": "os:system"}, UsageError, "not a class of the transformers package"),
         ({"class": "transformers.models.bert.modeling_bert:Nothing"}, InputError, "no transformers.models"),
         ({"task": "pso"}, UnknownName, "did you mean 'pos'"),
-        ({"head": "absent.safetensors"}, InputError, "head"),
     ],
 )
 def test_a_wrong_note_is_an_error(
@@ -86,3 +86,27 @@ def test_no_note_is_an_error(tmp_path: Path, note: str | None) -> None:
         (tmp_path / "isogloss.json").write_text(note)
     with pytest.raises(InputError, match="isogloss.json"):
         load_finetuned(tmp_path)
+
+
+@pytest.mark.parametrize(("task", "file"), [("pos", "model.safetensors"), ("parse", "head.safetensors")])
+@pytest.mark.parametrize("left", [None, 0, 100])
+def test_damaged_weights_are_an_error(
+    bert: LoadedModel, tmp_path: Path, task: str, file: str, left: int | None
+) -> None:
+    save_finetuned(untrained(bert, task), tmp_path)
+    data = (tmp_path / file).read_bytes()
+    (tmp_path / file).unlink()
+    if left is not None:
+        (tmp_path / file).write_bytes(data[:left])
+    with pytest.raises(InputError, match="expected a loadable network|expected the weights of a head"):
+        load_finetuned(tmp_path, device="cpu")
+
+
+def test_missing_weights_are_an_error(bert: LoadedModel, tmp_path: Path) -> None:
+    """The model library would make them up."""
+    save_finetuned(untrained(bert), tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["classifier.weight"]
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match="none for classifier.weight"):
+        load_finetuned(tmp_path, device="cpu")

@@ -18,7 +18,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, BinaryIO, TextIO, cast
+from typing import IO, Any, BinaryIO, TextIO, cast
 
 from isogloss.core.errors import InputError
 
@@ -47,7 +47,7 @@ class Repairs:
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     """The bytes of a file, decompressed by its suffix (`.gz`, `.xz`, `.bz2`)."""
     path = Path(path)
-    opener = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(path.suffix, open)
+    opener: Any = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(path.suffix, open)
     try:
         if path.is_dir():
             raise InputError(path, "a file", "a directory")
@@ -140,7 +140,7 @@ def atomic_write_binary(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
-def _compressing(plain: IO[bytes], suffix: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+def _compressing(plain: IO[bytes], suffix: str) -> Any:
     if suffix == ".gz":
         return gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0)
     if suffix == ".xz":

@@ -220,7 +220,8 @@ def first_on_cycle(heads: Sequence[int]) -> int | None:
     reaches = [False] * (len(heads) + 1)
     reaches[0] = True
     for word in range(1, len(heads) + 1):
-        path, node = [], word
+        path: list[int] = []
+        node = word
         while not reaches[node] and len(path) <= len(heads):
             path.append(node)
             node = heads[node - 1]

@@ -72,7 +72,8 @@ def word_tokens(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> Itera
         tokens = tokenize(model, texts[start : start + CHUNK], offsets=True)
         for words, ids, offsets in zip(sentences[start:], tokens["input_ids"], tokens["offset_mapping"]):
             at = _word_at(words)
-            yield ids, [at[min(low, len(at) - 1)] for low, _ in offsets]  # some trim a last space to beyond the end
+            numbers = (at[min(low, len(at) - 1)] for low, _ in offsets)  # some trim a last space to beyond the end
+            yield ids, list(accumulate(numbers, max))  # and some point back, which words do not
 
 
 def tokenize(model: LoadedModel, texts: Sequence[str], offsets: bool = False) -> dict[str, list]:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from isogloss.core.errors import InputError, UsageError
 from isogloss.models.batching import IntArray, pad, token_batches
-from isogloss.models.encoding import Encoded
+from isogloss.models.encoding import Encoded, padding_id
 from isogloss.models.load import FINAL, Layer, LoadedModel
 
 T = TypeVar("T")
@@ -101,8 +101,7 @@ def pooled_states(
     A row is the sum of the tokens times their weights; with `maximum`, the maximum over tokens of weight > 0.
     On a GPU this returns before the work is done.
     """
-    filler = model.tokenizer.pad_token_id or 0  # hidden by the mask; some families count positions by it
-    ids = torch.from_numpy(pad([text.ids for text in texts], filler)).to(model.device)
+    ids = torch.from_numpy(pad([text.ids for text in texts], padding_id(model))).to(model.device)
     lengths = np.array([len(text) for text in texts])
     mask = torch.from_numpy((np.arange(ids.shape[1]) < lengths[:, None]).astype(np.int64)).to(model.device)
     matrix = torch.from_numpy(weights).to(model.device)

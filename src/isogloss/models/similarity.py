@@ -147,7 +147,7 @@ def _shape_frame(model: str, rows: Sequence[tuple[Place, Measurement]]) -> pl.Da
         if len(points) < 3 or not all(np.isfinite(row.value) for _, row in points):
             continue
         drawn = [row.replicates for _, row in points if row.replicates is not None]
-        shape = first_align_then_predict([row.value for _, row in points], drawn or None)
+        shape = first_align_then_predict([row.value for _, row in points], np.stack(drawn) if drawn else None)
         names = [points[i][0] if i is not None else None for i in (shape.peak, shape.peak_low, shape.peak_high)]
         values.append((model, source, target, index, *names, shape.rises, shape.falls, shape.confidence))
     return pl.DataFrame(values, schema=SHAPE_COLUMNS, orient="row")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from torch import nn
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from isogloss.core.seeds import derive_seed
@@ -28,7 +30,7 @@ def untrained_encoder(
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(seed, "untrained encoder"))
-        network = BertModel(config, add_pooling_layer=False)
+        network: nn.Module = BertModel(config, add_pooling_layer=False)  # type: ignore[no-untyped-call]
     return describe("untrained", network, network, tokenizer)
 
 
@@ -46,4 +48,6 @@ def wordpiece_tokenizer(text: Iterable[str], vocabulary: int) -> PreTrainedToken
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
     )
     names = {f"{role}_token": mark for role, mark in SPECIALS.items()}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **names)
+    fast: Any = PreTrainedTokenizerFast
+    wrapped: PreTrainedTokenizerFast = fast(tokenizer_object=tokenizer, model_max_length=512, **names)
+    return wrapped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -13,7 +14,7 @@ PANEL = {"width": 300, "height": 220}
 CURVE_VALUES = ("value", "low", "high")
 
 
-def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], pairs: bool) -> alt.Chart:
+def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], pairs: bool) -> alt.ConcatChart:
     """Panels side by side; hovering names the point, a click on the legend brings one line out."""
     line, rows = _line_names(frame, pairs)
     if not pairs:
@@ -22,14 +23,16 @@ def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], pairs: bool) -> alt
     chosen = alt.selection_point(fields=[line], bind="legend", name="chosen")
     panels = [_panel(rows.filter(pl.col("index") == index), index, line, chosen) for index in indexes]
     panels[0] = panels[0].add_params(chosen)  # one legend serves all panels
-    return alt.concat(*panels, columns=3).configure_axis(gridOpacity=0.4).configure_view(stroke=None)
+    chart: alt.ConcatChart = alt.concat(*panels, columns=3)
+    configured: alt.ConcatChart = chart.configure_axis(gridOpacity=0.4).configure_view(stroke=None)
+    return configured
 
 
-def _panel(rows: pl.DataFrame, index: str, line: str, chosen: alt.Parameter) -> alt.LayerChart:
+def _panel(rows: pl.DataFrame, index: str, line: str, chosen: alt.Parameter) -> Any:
     """Lines over the layers with a band for the interval; diamonds are states after the final norm."""
     lines = rows[line].n_unique()
     colours = alt.Scale(range=PALETTE) if lines <= len(PALETTE) else alt.Scale(scheme="tableau20")
-    base = alt.Chart(alt.Data(values=rows.to_dicts())).encode(
+    base = alt.Chart(alt.InlineData(values=rows.to_dicts())).encode(
         x=alt.X("layer:Q", title="layer", axis=alt.Axis(tickMinStep=1, format="d")),
         y=alt.Y("value:Q", title=index, scale=alt.Scale(zero=False)),
         color=alt.Color(f"{line}:N", scale=colours, title=line, legend=alt.Legend(symbolOpacity=1)),

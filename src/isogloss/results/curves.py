@@ -104,7 +104,7 @@ class Curves:
         kept = ranked.filter((pl.col("rank") <= top) | (pl.col("rank") > pl.col("of") - top))
         return kept.sort("model", "layer", "stage", "rank")
 
-    def plot(self, index: str | None = None, *, pairs: bool = True) -> altair.Chart:
+    def plot(self, index: str | None = None, *, pairs: bool = True) -> altair.ConcatChart:
         """A chart for each index (or for one): a line per pair, or with `pairs=False` the mean and spread of all."""
         from isogloss.results.curve_figures import curve_chart
 

@@ -44,7 +44,7 @@ def write_rows(frame: pl.DataFrame, path: str | os.PathLike[str]) -> bool:
     return True
 
 
-def write_chart(chart: altair.Chart, path: str | os.PathLike[str]) -> None:
+def write_chart(chart: altair.TopLevelMixin, path: str | os.PathLike[str]) -> None:
     """A chart as one file: an interactive page that needs no network, or a picture."""
     try:
         import vl_convert

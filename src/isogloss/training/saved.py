@@ -47,7 +47,7 @@ def save_finetuned(tuned: FineTuned, folder: str | os.PathLike[str]) -> None:
         "task": tuned.task.name,
         "labels": {name: list(values) for name, values in tuned.labels.items()},
         "class": f"{type(saved).__module__}:{type(saved).__name__}",
-        "head": None if whole else HEAD,
+        "whole": whole,
         "made_from": tuned.model.name,
     }
     (unfinished / NOTE).write_text(json.dumps(note, ensure_ascii=False, indent=1), encoding="utf-8")
@@ -64,17 +64,32 @@ def load_finetuned(
     task = task or TASKS[note["task"]]
     labels = {name: tuple(values) for name, values in note["labels"].items()}
     place = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    with quiet_library():
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-        saved = _class(folder, note["class"]).from_pretrained(folder, dtype=torch.float32, use_safetensors=True)
-    body = saved.base_model if note["head"] is None else saved
+    saved, tokenizer = _read(folder, _class(folder, note["class"]))
+    body = saved.base_model if note["whole"] else saved
     model = describe(os.fspath(folder), body, body, tokenizer)
-    network = saved if note["head"] is None else _with_head(folder, task.network(model, labels), folder / note["head"])
+    network = saved if note["whole"] else _with_head(task.network(model, labels), folder / HEAD)
     return FineTuned(task, model, labels, network.to(place).eval())
 
 
-def _with_head(folder: Path, network: nn.Module, path: Path) -> nn.Module:
-    head = load_file(path)
+def _read(folder: Path, kind: Any) -> tuple[Any, Any]:
+    """Network and tokenizer; weights that are not there would be random, so this is an error."""
+    try:
+        with quiet_library():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+            options = {"dtype": torch.float32, "use_safetensors": True, "output_loading_info": True}
+            network, loaded = kind.from_pretrained(folder, **options)
+    except Exception as error:  # damaged files make the readers beneath raise anything
+        raise InputError(folder, "a loadable network", f"{type(error).__name__}: {error}".splitlines()[0]) from None
+    if missing := sorted(loaded["missing_keys"]):
+        raise InputError(folder, "all the weights of its network", f"none for {', '.join(missing[:3])}")
+    return network, tokenizer
+
+
+def _with_head(network: nn.Module, path: Path) -> nn.Module:
+    try:
+        head = load_file(path)
+    except Exception as error:
+        raise InputError(path, "the weights of a head", f"{type(error).__name__}: {error}") from None
     expected = {name for name in network.state_dict() if not name.startswith(BODY)}
     if head.keys() != expected:
         raise InputError(path, f"the weights {', '.join(sorted(expected))}", ", ".join(sorted(head)) or "none")
@@ -91,9 +106,9 @@ def _note(folder: Path) -> dict[str, Any]:
         raise InputError(folder, f"a fine-tuned model with {NOTE}", "none there", advice=advice) from None
     except ValueError as error:
         raise InputError(path, "JSON", str(error)) from None
-    missing = {"task", "labels", "class", "head"} - note.keys() if isinstance(note, dict) else {"task"}
+    missing = {"task", "labels", "class", "whole"} - note.keys() if isinstance(note, dict) else {"task"}
     if missing:
-        raise InputError(path, "task, labels, class and head", f"no {', '.join(sorted(missing))}")
+        raise InputError(path, "task, labels, class and whole", f"no {', '.join(sorted(missing))}")
     return note
 
 

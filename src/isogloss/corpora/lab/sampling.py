@@ -155,7 +155,7 @@ class Sampler:
         if draw < self.named:
             surname = name_table("surname", self.topic).draw(chance) if self._takes(40, 1) else ""
             return self._joined(Phrase(name_table("given", self.topic).draw(chance), "PER", second=surname))
-        if draw < self.named + 8:
+        if draw < self.named + 12:
             return self.organisation()
         if subject and draw < self.named + 24:
             pronoun = chance.choose(PERSONAL)
