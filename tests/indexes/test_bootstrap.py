@@ -8,7 +8,7 @@ import torch
 
 from isogloss.indexes import INDEXES, svcca
 from isogloss.indexes.battery import compare
-from isogloss.indexes.bootstrap import influences, interval, replicates, standard_error
+from isogloss.indexes.bootstrap import influence, interval, replicates, standard_error
 from isogloss.indexes.moments import moments
 
 
@@ -37,7 +37,7 @@ def test_standard_error_is_that_of_recomputed_replicates(name: str, tolerance: f
     """The Bayesian bootstrap in full: new weights, new moments, new index, 300 times."""
     X, Y = World(6).sample(300, seed=1)
     m, index = moments(X, Y), INDEXES[name]
-    error = standard_error(influences(X, Y, m, [index.gradient(m)])[0])
+    error = standard_error(influence(X, Y, m, index.gradient(m)))
     weights = np.random.default_rng(2).exponential(size=(300, 300))
     weights /= weights.mean(axis=1, keepdims=True)
     recomputed = np.std([index.of_moments(moments(X, Y, torch.tensor(w))) for w in weights])
@@ -47,7 +47,7 @@ def test_standard_error_is_that_of_recomputed_replicates(name: str, tolerance: f
 def test_replicates_equal_recomputed_ones_to_first_order() -> None:
     X, Y = World(6).sample(2000, seed=1)
     m, index = moments(X, Y), INDEXES["cka"]
-    drawn = replicates([index.of_moments(m)], influences(X, Y, m, [index.gradient(m)]), 20, seed=3)[0]
+    drawn = replicates([index.of_moments(m)], influence(X, Y, m, index.gradient(m))[None], 20, seed=3)[0]
     from isogloss.core.seeds import derive_seed
 
     generator = np.random.default_rng(derive_seed(3, "bootstrap"))

@@ -32,13 +32,13 @@ def measure(index: Index | str, X, Y) -> float:
 
 
 def influence(index: Index, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    from isogloss.indexes.bootstrap import influences
+    from isogloss.indexes.bootstrap import influence as influence_of
 
     if index.of_vectors:
         return index.of_vectors(X, Y).influence.numpy()
     m = moments(X, Y)
     assert index.gradient is not None
-    return influences(X, Y, m, [index.gradient(m)])[0].numpy()
+    return influence_of(X, Y, m, index.gradient(m)).numpy()
 
 
 def transformed(X: np.ndarray, map_name: str, seed: int = 5) -> np.ndarray:

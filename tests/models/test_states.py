@@ -236,8 +236,8 @@ def test_infinite_states_are_found_out(folder: Callable) -> None:
     with torch.no_grad():
         model.blocks[2].mlp.down_proj.weight[3, :] = 3e38  # type: ignore[union-attr,index]
     with pytest.raises(InputError, match=r"NaN or infinity in layer 3 of sentence \d"):
-        sentence_states(model, SENTENCES).collect()
-    sentence_states(model, SENTENCES, layers=[0, 1, 2]).collect()
+        sentence_states(model, SENTENCES, pool="max").collect()
+    sentence_states(model, SENTENCES, pool="max", layers=[0, 1, 2]).collect()
 
 
 def test_progress_counts_every_sentence(tiny: Tiny) -> None:

@@ -1,37 +1,34 @@
-"""A small fine-tuning as a process of its own, for tests that kill it or run several: MODEL OUT [CHECKPOINT_STEPS]."""
+"""A small fine-tuning to be run in a process of its own, by tests that kill it or run two that work together."""
 
 from __future__ import annotations
 
-import sys
+import os
 from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import torch
 
-from toy import tiny_bert, treebank, without_dropout
+from isogloss.tasks import TASKS
+from isogloss.training.checkpoint import Checkpoints
+from isogloss.training.finetune import finetune
+from isogloss.training.settings import settings_for
+from isogloss.training.workers import join
+from toy import tiny_bert, treebank
 
 SETTINGS = {"epochs": 3, "batch": 6, "learning_rate": 3e-3}
 
 
-def main(model: str, out: str, steps: str = "") -> None:
-    from isogloss.tasks import TASKS
-    from isogloss.training.checkpoint import Checkpoints
-    from isogloss.training.finetune import finetune
-    from isogloss.training.settings import settings_for
-    from isogloss.training.workers import join
-
+def train_toy(model: str, out: str, steps: int | None, dropout: float, environment: dict[str, str]) -> None:
+    """Fine-tune with a checkpoint every `steps` steps, and leave weights and scores in `out`."""
+    os.environ.update(environment)
     torch.set_num_threads(1)
     task, workers, loaded = TASKS["pos"], join(), tiny_bert(Path(model))
-    if workers.count > 1 or not steps:  # dropout is drawn per worker
-        loaded.body.config.hidden_dropout_prob = loaded.body.config.attention_probs_dropout_prob = 0.0  # type: ignore
-        without_dropout(loaded.body)
-    checkpoints = Checkpoints(Path(out) / "checkpoints", "toy", steps=int(steps)) if steps else None
+    config = loaded.body.config
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout  # type: ignore[union-attr]
+    for module in loaded.body.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = dropout
+    checkpoints = Checkpoints(Path(out) / "checkpoints", "toy", steps=steps) if steps else None
     settings = settings_for(task.recipe, **SETTINGS)
     tuned = finetune(loaded, task, treebank(65), treebank(20, seed=1), settings, checkpoints=checkpoints)
     state = {"network": tuned.network.state_dict(), "scores": [report.score for report in tuned.log]}
     torch.save(state, Path(out) / f"final-{workers.rank}.pt")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

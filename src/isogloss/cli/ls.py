@@ -41,6 +41,12 @@ def indexes() -> Iterable[Row]:
     return ((name, INDEXES[name].needs, INDEXES[name].summary) for name in INDEXES)
 
 
+def tasks() -> Iterable[Row]:
+    from isogloss.tasks import TASKS
+
+    return ((name, TASKS[name].corpus, ", ".join(TASKS[name].metrics), TASKS[name].summary) for name in TASKS)
+
+
 def families() -> Iterable[Row]:
     from isogloss.models.families import FAMILIES
 
@@ -52,6 +58,7 @@ def families() -> Iterable[Row]:
 SHELVES: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
     "formats": (("format", "kind", "what it is"), formats),
     "indexes": (("index", "needs", "what it asks"), indexes),
+    "tasks": (("task", "reads", "metrics", "what it asks"), tasks),
     "families": (("model type", "kind", "norms"), families),
     "laboratory": (("code", "name", "script", "order", "descent", "role"), laboratory),
     "languages": (("code", "name", "scripts", "family", "branch", "pretrained in"), languages),

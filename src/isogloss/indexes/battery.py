@@ -19,7 +19,7 @@ import torch
 
 from isogloss.core.errors import UsageError
 from isogloss.indexes import INDEXES
-from isogloss.indexes.bootstrap import influences, interval, replicates, standard_error
+from isogloss.indexes.bootstrap import influence, interval, replicates, standard_error
 from isogloss.indexes.index import Index, Sample
 from isogloss.indexes.moments import Accumulator, Moments, Pair
 from isogloss.indexes.vectors import BLOCK, InvalidVectors, Vectors, as_tensor, check_parallel, spans, take
@@ -76,18 +76,20 @@ def compare(
     prefix = f"{where}, " if where else ""
     n = _check(views, pairs, prefix)
     placed = {name: _Placed(name, vectors, device) for name, vectors in views.items()}
-    of_moments = [index for index in chosen if index.needs == "moments"]
     rows: list[Measurement] = []
     try:
-        accumulator = _accumulate(placed, pairs, n, block) if of_moments else None
+        accumulator = _accumulate(placed, pairs, n, block) if any(i.needs == "moments" for i in chosen) else None
         summed = accumulator.views() if accumulator else {}
         for source, target in pairs:
             x, y = placed[source], placed[target]
-            samples: dict[str, Sample] = {}
+            samples = []
             if accumulator:
                 m = Moments(summed[source], summed[target], accumulator.cross[source, target])
-                samples |= _from_moments(of_moments, m, x, y, (source, target), bool(bootstrap))
-            samples |= {i.name: _from_vectors(i, x, y, (source, target)) for i in chosen if i.needs == "vectors"}
+            for index in chosen:
+                if index.needs == "moments":
+                    samples.append(_from_moments(index, m, x, y, (source, target), bool(bootstrap)))
+                else:
+                    samples.append(_from_vectors(index, x, y, (source, target)))
             rows += _rows((source, target), chosen, samples, n, bootstrap, confidence, seed)
     except InvalidVectors as error:
         raise error.at(prefix + error.view) from None
@@ -125,15 +127,13 @@ def _accumulate(views: Mapping[str, Vectors], pairs: Sequence[Pair], n: int, blo
     return accumulator
 
 
-def _from_moments(
-    indexes: Sequence[Index], m: Moments, x: Vectors, y: Vectors, names: Pair, with_influence: bool
-) -> dict[str, Sample]:
-    values = [index.of_moments(m) for index in indexes if index.of_moments]
-    notes = [index.note(m) if index.note else "" for index in indexes]
-    gradients = [index.gradient(m) for index in indexes if index.gradient] if with_influence else []
-    m.memo.clear()
-    moved = influences(x, y, m, gradients, names) if with_influence else [m.xx.new_empty(0)] * len(indexes)
-    return {index.name: Sample(*parts) for index, *parts in zip(indexes, values, moved, notes)}
+def _from_moments(index: Index, m: Moments, x: Vectors, y: Vectors, names: Pair, with_influence: bool) -> Sample:
+    assert index.of_moments is not None
+    assert index.gradient is not None
+    value, note = index.of_moments(m), index.note(m) if index.note else ""
+    # index by index: a gradient is up to three d×d matrices
+    moved = influence(x, y, m, index.gradient(m), names) if with_influence else m.xx.new_empty(0)
+    return Sample(value, moved, note)
 
 
 def _from_vectors(index: Index, x: Vectors, y: Vectors, names: Pair) -> Sample:
@@ -147,20 +147,19 @@ def _from_vectors(index: Index, x: Vectors, y: Vectors, names: Pair) -> Sample:
 def _rows(
     pair: Pair,
     indexes: Sequence[Index],
-    samples: Mapping[str, Sample],
+    samples: Sequence[Sample],
     n: int,
     bootstrap: int,
     confidence: float,
     seed: int,
 ) -> list[Measurement]:
-    found = [samples[index.name] for index in indexes]
     if not bootstrap:
-        return [Measurement(*pair, i.name, s.value, n, note=s.note) for i, s in zip(indexes, found)]
-    moved = torch.stack([s.influence for s in found])
-    drawn = replicates([s.value for s in found], moved, bootstrap, seed)
+        return [Measurement(*pair, i.name, s.value, n, note=s.note) for i, s in zip(indexes, samples)]
+    moved = torch.stack([s.influence for s in samples])
+    drawn = replicates([s.value for s in samples], moved, bootstrap, seed)
     rows = []
-    for index, one, influence, replicate in zip(indexes, found, moved, drawn):
-        error = standard_error(influence)
+    for index, one, replicate in zip(indexes, samples, drawn):
+        error = standard_error(one.influence)
         low, high = interval(one.value, error, index.bounds, confidence)
         rows.append(Measurement(*pair, index.name, one.value, n, error, low, high, one.note, replicate))
     return rows

@@ -24,24 +24,21 @@ from torch import Tensor
 from isogloss.core.seeds import derive_seed
 from isogloss.indexes.index import Gradient
 from isogloss.indexes.moments import Moments
-from isogloss.indexes.vectors import BLOCK, Vectors, spans, take
+from isogloss.indexes.vectors import Vectors, spans, take
 
 
-def influences(
-    x: Vectors, y: Vectors, m: Moments, gradients: Sequence[Gradient], names: tuple[str, str] = ("X", "Y")
-) -> Tensor:
-    """Derivatives of several indexes by the weight of each sentence, (indexes, sentences), in one pass.
+def influence(x: Vectors, y: Vectors, m: Moments, gradient: Gradient, names: tuple[str, str] = ("X", "Y")) -> Tensor:
+    """The derivative of an index by the weight of each sentence, from its derivative by the scatter matrices.
 
     A weight dw adds dw·(x−x̄)(x−x̄)ᵀ to the scatter (the mean moves too, which the scatter does not feel).
     """
     n = int(x.shape[0])
-    found = m.xx.new_empty(len(gradients), n)
-    for rows in spans(n, BLOCK):
+    found = m.xx.new_empty(n)
+    for rows in spans(n):
         a = take(x, rows, names[0], m.xx.device) - m.x.mean
         b = take(y, rows, names[1], m.xx.device) - m.y.mean
-        for out, gradient in zip(found, gradients):
-            out[rows] = (_times(a, gradient.xx) * a).sum(1)
-            out[rows] += ((_times(a, gradient.xy) + _times(b, gradient.yy)) * b).sum(1)
+        found[rows] = (_times(a, gradient.xx) * a).sum(1)
+        found[rows] += ((_times(a, gradient.xy) + _times(b, gradient.yy)) * b).sum(1)
     return found
 
 
@@ -70,9 +67,9 @@ def interval(value: float, error: float, bounds: tuple[float, float], confidence
     return max(bounds[0], value - reach), min(bounds[1], value + reach)
 
 
-def replicates(values: Sequence[float], influence: Tensor, count: int, seed: int = 0) -> np.ndarray:
+def replicates(values: Sequence[float], influences: Tensor, count: int, seed: int = 0) -> np.ndarray:
     """`count` bootstrap replicates of each index, (indexes, count); not kept within bounds."""
-    derivatives = (influence - influence.mean(1, keepdim=True)).cpu().numpy()
+    derivatives = (influences - influences.mean(1, keepdim=True)).cpu().numpy()
     generator = np.random.default_rng(derive_seed(seed, "bootstrap"))
     drawn: np.ndarray = np.empty((len(values), count))
     for r in range(count):

@@ -29,29 +29,20 @@ class ParserScores:
     heads: Tensor
 
 
-class BiaffineParser(nn.Module):
-    """A copy of the model's body with a parser on top, for the given relations."""
+class BiaffineScorer(nn.Module):
+    """Scores of heads and relations from the states of words."""
 
-    def __init__(self, model: LoadedModel, relations: tuple[str, ...]):
+    def __init__(self, units: int, relations: int, dropout: float):
         super().__init__()
-        self.config: Any = labelled_config(model, relations)
-        self.body = copied_body(model)
-        units, share = model.hidden_size, head_dropout(self.config)
-        self.dropout = nn.Dropout(share)
         self.root = nn.Parameter(torch.randn(units))
-        self.arc_dependent, self.arc_head = (_layer(units, ARC_UNITS, share) for _ in range(2))
-        self.relation_dependent, self.relation_head = (_layer(units, RELATION_UNITS, share) for _ in range(2))
+        self.arc_dependent, self.arc_head = (_layer(units, ARC_UNITS, dropout) for _ in range(2))
+        self.relation_dependent, self.relation_head = (_layer(units, RELATION_UNITS, dropout) for _ in range(2))
         # zero at first, as published: every head and every relation starts out equally likely
         self.arc_weight = nn.Parameter(torch.zeros(ARC_UNITS + 1, ARC_UNITS))
-        self.relation_weight = nn.Parameter(torch.zeros(len(relations), RELATION_UNITS + 1, RELATION_UNITS + 1))
-        self.to(device=model.device, dtype=next(model.body.parameters()).dtype)
+        self.relation_weight = nn.Parameter(torch.zeros(relations, RELATION_UNITS + 1, RELATION_UNITS + 1))
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, places: Tensor, known: Tensor, **inputs: Tensor
-    ) -> ParserScores:
-        """Scores for the words at `places[sentence, word]` among all tokens; `known` is False for padding."""
-        states = body_states(self.body, input_ids, attention_mask, **inputs)
-        words = self.dropout(states.flatten(0, 1)[places])
+    def scores(self, words: Tensor, known: Tensor) -> ParserScores:
+        """Scores for the states `words[sentence, word, unit]`; `known` is False for padding."""
         candidates = torch.cat([self.root.expand(len(words), 1, -1), words], 1)
         dependents, heads = with_one(self.arc_dependent(words)), self.arc_head(candidates)
         arcs = dependents @ self.arc_weight @ heads.transpose(1, 2)
@@ -66,6 +57,26 @@ class BiaffineParser(nn.Module):
         return torch.einsum(
             "swri,swi->swr", torch.einsum("rij,swj->swri", self.relation_weight, chosen), with_one(scores.dependents)
         ).float()
+
+
+class BiaffineParser(BiaffineScorer):
+    """A copy of the model's body with a parser on top, for the given relations."""
+
+    def __init__(self, model: LoadedModel, relations: tuple[str, ...]):
+        config: Any = labelled_config(model, relations)
+        share = head_dropout(config)
+        super().__init__(model.hidden_size, len(relations), share)
+        self.config = config
+        self.body = copied_body(model)
+        self.dropout = nn.Dropout(share)
+        self.to(device=model.device, dtype=next(model.body.parameters()).dtype)
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, places: Tensor, known: Tensor, **inputs: Tensor
+    ) -> ParserScores:
+        """Scores for the words at `places[sentence, word]` among all tokens; `known` is False for padding."""
+        states = body_states(self.body, input_ids, attention_mask, **inputs)
+        return self.scores(self.dropout(states.flatten(0, 1)[places]), known)
 
 
 def possible_heads(known: Tensor) -> Tensor:

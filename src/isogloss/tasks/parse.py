@@ -51,14 +51,22 @@ def encode(model: LoadedModel, corpus: Corpus[Tree], labels: Labels, subword: st
 
 def loss(network: Any, batch: Batch) -> Tensor:
     """Cross-entropy of the heads plus that of the relations given the gold heads, each the mean over words."""
-    scores, heads = _scores(network, batch), batch.arrays[HEADS]
+    return loss_of(network, _scores(network, batch), batch)
+
+
+def loss_of(network: Any, scores: ParserScores, batch: Batch) -> Tensor:
+    heads = batch.arrays[HEADS]
     relations = network.relations(scores, heads.clamp(min=0))
     return mean_cross_entropy(scores.arcs, heads) + mean_cross_entropy(relations, batch.arrays[RELATIONS])
 
 
 @torch.no_grad()
 def predict(network: Any, batch: Batch, labels: Labels) -> list[list[Arc]]:
-    scores = _scores(network, batch)
+    return trees_of(network, _scores(network, batch), batch, labels)
+
+
+def trees_of(network: Any, scores: ParserScores, batch: Batch, labels: Labels) -> list[list[Arc]]:
+    """The best tree of each sentence by these scores."""
     lengths = batch.known.sum(1).cpu().numpy()
     trees = decode_trees(scores.arcs.log_softmax(-1).cpu().numpy(), lengths)
     heads = torch.from_numpy(np.maximum(trees, 0)).to(scores.arcs.device)

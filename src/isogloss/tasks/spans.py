@@ -46,7 +46,7 @@ def token_spans(model: LoadedModel, texts: Sequence[str]) -> Iterator[TokenSpans
     for start in range(0, len(texts), CHUNK):
         tokens = tokenize(model, texts[start : start + CHUNK], offsets=True)
         for text, ids, offsets in zip(texts[start:], tokens["input_ids"], tokens["offset_mapping"]):
-            bounds = np.array(offsets, dtype=np.int64).reshape(-1, 2)
+            bounds = np.maximum.accumulate(np.array(offsets, dtype=np.int64).reshape(-1, 2))  # some point back
             forward, backward = _past_spaces(text)
             yield TokenSpans(ids, forward[bounds[:, 0]], backward[bounds[:, 1]])
 

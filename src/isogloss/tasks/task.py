@@ -32,7 +32,8 @@ class Recipe:
 class Task:
     """One task.
 
-    A prediction is a plain value: a list of tags, a list of (head, relation), a label, an answer.
+    A prediction is a plain value: a list of tags, a list of (head, relation), a label, the (start, stop) of an
+    answer. `predict` takes the network as it is: who calls it puts the network into evaluation mode.
     `metrics` maps each metric's name to the counts of one item and the property of their total that is the
     score; the first metric is the one that selects the best epoch.
     """

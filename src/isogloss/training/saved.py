@@ -6,6 +6,7 @@ tensors); of our own kinds (the parser, heads that the library lacks) the body i
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
@@ -76,7 +77,9 @@ def _read(folder: Path, kind: Any) -> tuple[Any, Any]:
     try:
         with quiet_library():
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-            options = {"dtype": torch.float32, "use_safetensors": True, "output_loading_info": True}
+            options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True, "output_loading_info": True}
+            if "add_pooling_layer" in inspect.signature(kind).parameters:
+                options["add_pooling_layer"] = False  # a bare body has none
             network, loaded = kind.from_pretrained(folder, **options)
     except Exception as error:  # damaged files make the readers beneath raise anything
         raise InputError(folder, "a loadable network", f"{type(error).__name__}: {error}".splitlines()[0]) from None

@@ -17,9 +17,9 @@ from isogloss.core.seeds import Chance
 from isogloss.corpora.lab.concepts import ABOVE, ADJECTIVE_LIST, DESCRIBES, VERB_TABLE, WORLD, is_a, members, names
 from isogloss.corpora.lab.vocabulary import MANNERS
 
-TOPICS = 12
-TOPIC_BOOST = 6
-AFFINITY = (1, 1, 1, 8)
+TOPICS = 16
+TOPIC_BOOST = 12
+AFFINITY = (1, 1, 1, 1, 30)
 
 
 class Table(NamedTuple):
