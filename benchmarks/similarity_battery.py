@@ -38,7 +38,7 @@ def run(quick: bool = False, layers_alone: int = 1) -> None:
         print(f"{torch.get_num_threads()} threads")
         battery(folder, layers, d, layers_alone)
         memory(folder, layers, n, d)
-        against_peers(folder, d)
+        against_peers(folder, n, d)
         matched(folder, n, d)
 
 
@@ -102,17 +102,16 @@ def memory(folder: Path, layers: int, n: int, d: int) -> None:
     print(f"{n} sentences {timed(lambda: one_layer(folder, 0, d)):.2f} s, {plain:.0f} MB")
 
 
-def against_peers(folder: Path, d: int) -> None:
-    """On 1000 sentences and 256 units of one layer and pair: some peers take hours for 10,000."""
-    width = min(d, 256)
-    x, y = (np.array(states(folder, name, 0, d, 1000)[:, :width], dtype=np.float64) for name in ("en", "fr"))
-    ours = {"ours: CKA, SVCCA, PWCCA, ANC": lambda: compare({"x": x, "y": y}, [("x", "y")], INDEXES, bootstrap=0)}
-    times = best_times(ours, 3)
-    for name, peer in peers():
+def against_peers(folder: Path, n: int, d: int) -> None:
+    """The same index for one layer and pair, so that nothing is shared; repsim would take hours for all of it."""
+    for name, (sentences, units), index, peer in peers(n, d):
+        x, y = (np.array(states(folder, lang, 0, d, sentences)[:, :units], dtype=np.float64) for lang in ("en", "fr"))
+        ours = best_times(
+            {name: lambda x=x, y=y, index=index: compare({"x": x, "y": y}, [("x", "y")], [index], bootstrap=0)}, 2
+        )
         with contextlib.redirect_stderr(io.StringIO()):  # progress bars
-            times[name] = timed(lambda peer=peer: peer(x, y))
-    print(f"one layer and pair, 1000 sentences × {width} units:")
-    report(times, ours="ours: CKA, SVCCA, PWCCA, ANC")
+            seconds = timed(lambda x=x, y=y, peer=peer: peer(x, y))
+        print(f"{name}, {sentences} × {units}: {seconds:.2f} s, ours {ours[name]:.2f} s: {seconds / ours[name]:.1f} ×")
 
 
 def matched(folder: Path, n: int, d: int) -> None:
@@ -166,39 +165,42 @@ ONE_BY_ONE: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 }
 
 
-def peers() -> Iterator[tuple[str, Callable[[np.ndarray, np.ndarray], object]]]:
-    """What of the peers is installed."""
+Peer = Callable[[np.ndarray, np.ndarray], object]
+
+
+def peers(n: int, d: int) -> Iterator[tuple[str, tuple[int, int], str, Peer]]:
+    """What of the peers is installed: its name, the size it is given, our index, and its function."""
+    small, large = (1000, min(d, 256)), (n, d)
     try:
         import repsim
 
-        yield "repsim: linear CKA", lambda x, y: repsim.cka([x, y], "linear")
-        yield "repsim: SVCCA", lambda x, y: repsim.svcca([x, y])
-        yield "repsim: PWCCA", lambda x, y: repsim.pwcca([x, y])
+        yield "repsim, linear CKA", small, "cka", lambda x, y: repsim.cka([x, y], "linear")
+        yield "repsim, CCA", small, "cca", lambda x, y: repsim.cca([x, y])
+        yield "repsim, PWCCA", small, "pwcca", lambda x, y: repsim.pwcca([x, y])
     except ImportError:
         print("repsim is not installed")
     try:
         from ckatorch.core import cka_base
 
-        yield "ckatorch: linear CKA", lambda x, y: cka_base(torch.from_numpy(x), torch.from_numpy(y))
+        yield "ckatorch, linear CKA", large, "cka", lambda x, y: cka_base(torch.from_numpy(x), torch.from_numpy(y))
     except ImportError:
         print("ckatorch is not installed")
     try:
         from torch_cka import CKA
 
-        yield "torch-cka: batches of 256", lambda x, y: torch_cka(CKA, x, y)
+        yield "torch-cka, one batch of all", (n // 2, d), "debiased_cka", lambda x, y: torch_cka(CKA, x, y)
     except ImportError:
         print("torch-cka is not installed (it needs matplotlib)")
 
 
 def torch_cka(peer: type, x: np.ndarray, y: np.ndarray) -> None:
-    """It takes models and loaders; its batches give another estimate than all sentences at once."""
+    """It takes models and loaders; smaller batches are quicker but give another estimate."""
     from torch.utils.data import DataLoader, TensorDataset
 
     models = [torch.nn.Sequential(torch.nn.Identity()) for _ in range(2)]
     cka = peer(*models, "en", "fr", ["0"], ["0"])
-    cka.compare(
-        *(DataLoader(TensorDataset(torch.from_numpy(z).float()), batch_size=256, drop_last=True) for z in (x, y))
-    )
+    loaders = [DataLoader(TensorDataset(torch.from_numpy(z).float()), batch_size=len(z)) for z in (x, y)]
+    cka.compare(*loaders)
 
 
 def timed(function: Callable[[], object]) -> float:

@@ -15,6 +15,8 @@ import torch
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
+from isogloss.models.norms import new_model
+
 SENTENCES = [
     "The cat sat on the mat.",
     "Le chat dort.",
@@ -51,6 +53,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "gemma3_text": SIZES
     | {"head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"] * 2}
     | {"num_hidden_layers": 4},
+    "isogloss": SIZES,
     # not in the table of families:
     "gpt_neox": SIZES,
     "distilbert": {"dim": 16, "n_layers": 3, "n_heads": 2, "hidden_dim": 32, "max_position_embeddings": 160}
@@ -69,6 +72,7 @@ ADDED = {
     "xlm-roberta": "<s> $A </s>",
     "xlm-roberta-xl": "<s> $A </s>",
     "bart": "<s> $A </s>",
+    "isogloss": "<s> $A </s>",
     "xglm": "</s> $A",
     "mt5": "$A </s>",
     "llama": "<s> $A",
@@ -106,6 +110,22 @@ def build_masked(folder: Path) -> Path:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(11)
         AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def build_scheme(norm: str, causal: bool, folder: Path) -> Path:
+    """A tiny language model under a scheme of normalisation whose norms and scales are not the identity."""
+    tokenizer = tokenizer_of("bert")
+    network = new_model(
+        norm, causal=causal, vocab_size=len(tokenizer), layers=3, width=16, heads=2, initializer_range=0.3
+    )
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(12)
+        for parameter in network.parameters():
+            if parameter.ndim == 1:
+                parameter.add_(torch.randn_like(parameter), alpha=0.2)
+    network.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 

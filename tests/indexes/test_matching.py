@@ -88,8 +88,17 @@ def test_influence_is_that_of_a_mean() -> None:
     torch.testing.assert_close(matching.sample(X, Y).influence, (hits - hits.mean()) / 80)
 
 
+@pytest.mark.parametrize("scale", [1e-25, 1.0, 1e25])
+def test_float32_of_any_size(scale: float) -> None:
+    """Squares of such numbers leave the range of float32."""
+    X, Y = (Z.astype(np.float32) for Z in data())
+    found = ig.matching_accuracy(X * np.float32(scale), Y)
+    assert found == pytest.approx(textbook.matching(X.astype(float), Y.astype(float)))
+
+
 def test_zero_vector_has_no_direction() -> None:
     X, Y = data()
     Y[7] = 0
-    with pytest.raises(UsageError, match="Y: expected a direction for every sentence, got a zero vector in sentence 7"):
-        ig.matching_accuracy(X, Y)
+    for dtype in (np.float32, np.float64):
+        with pytest.raises(UsageError, match=r"Y: expected a direction .* got a zero vector in sentence 7"):
+            ig.matching_accuracy(X.astype(dtype), Y.astype(dtype))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +111,6 @@ def test_our_heads_read_the_token_they_say(tiny: Tiny) -> None:
 
 
 def test_a_body_with_added_parts_keeps_them(tiny: Tiny) -> None:
-    import copy
-    from dataclasses import replace
-
     model = tiny("bert")
     body = copy.deepcopy(model.body)
     body.added = torch.nn.Linear(2, 2)

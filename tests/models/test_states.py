@@ -28,11 +28,13 @@ PRE_LN = {  # where the library keeps the last block and the norm after it; othe
     "qwen2": lambda body: (body.layers[-1], body.norm),
     "gemma3_text": lambda body: (body.layers[-1], body.norm),
     "gpt_neox": lambda body: (body.layers[-1], body.final_layer_norm),
+    "isogloss": lambda body: (body.layers[-1], body.final_norm),
 }
 STARTS = {"bert": 1, "xlm-roberta": 1, "xlm-roberta-xl": 1, "xglm": 1, "mt5": 0, "modernbert": 1, "llama": 1}
-STARTS |= {"qwen2": 0, "gemma3_text": 1, "gpt_neox": 0, "distilbert": 1, "bart": 1}
+STARTS |= {"qwen2": 0, "gemma3_text": 1, "gpt_neox": 0, "distilbert": 1, "bart": 1, "isogloss": 1}
 ENDS = {"bert": 1, "xlm-roberta": 1, "xlm-roberta-xl": 1, "mt5": 1, "modernbert": 1, "distilbert": 1, "bart": 1}
-HAS_CLS = ["bert", "xlm-roberta", "xlm-roberta-xl", "modernbert", "distilbert", "bart"]
+ENDS |= {"isogloss": 1}
+HAS_CLS = ["bert", "xlm-roberta", "xlm-roberta-xl", "modernbert", "distilbert", "bart", "isogloss"]
 
 Tiny = Callable[[str], LoadedModel]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,27 +31,20 @@ PAIRS = Corpus(
     "en",
     FORMATS["nli-tsv"],
 )
-TEMPLATES = {  # as the published tokenizers have them
-    "bert": "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
-    "xlm-roberta": "<s> $A </s> </s> $B </s>",
-    "mt5": "$A </s> $B </s>",
-    "llama": "<s> $A <s>:1 $B:1",
+TEMPLATES = {  # of one text and of two, as the published tokenizers have them
+    "bert": ("[CLS] $A [SEP]", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"),
+    "xlm-roberta": ("<s> $A </s>", "<s> $A </s> </s> $B </s>"),
+    "mt5": ("$A </s>", "$A </s> $B </s>"),
+    "llama": ("<s> $A", "<s> $A <s>:1 $B:1"),
 }
 
 
 def with_pairs(model: LoadedModel, family: str) -> LoadedModel:
     """The model with a tokenizer that knows how its family joins two texts."""
-    import copy
-
-    tokenizer = copy.deepcopy(model.tokenizer)
-    single = " ".join(TEMPLATES[family].replace(":0", "").replace(":1", "").split(" $B")[0].split()[:2])
-    single += "" if family == "llama" else {"bert": " [SEP]"}.get(family, " </s>")
-    single = "$A </s>" if family == "mt5" else single
-    marks = {mark.split(":")[0] for mark in TEMPLATES[family].split() if "$" not in mark}
+    tokenizer, (single, pair) = copy.deepcopy(model.tokenizer), TEMPLATES[family]
     backend = tokenizer.backend_tokenizer
-    backend.post_processor = processors.TemplateProcessing(
-        single=single, pair=TEMPLATES[family], special_tokens=[(mark, backend.token_to_id(mark)) for mark in marks]
-    )
+    marks = [(mark, backend.token_to_id(mark)) for mark in single.split() if mark != "$A"]
+    backend.post_processor = processors.TemplateProcessing(single=single, pair=pair, special_tokens=marks)
     return replace(model, tokenizer=tokenizer)
 
 

@@ -60,7 +60,18 @@ def pointing(example: Example, model: LoadedModel) -> tuple[Any, Any]:
 def test_the_target_of_an_answer_decodes_to_the_answer(tiny: Tiny, family: str, length: int) -> None:
     """Through windows and back: what training points at is what prediction finds."""
     model = replace(tiny(family), max_length=length)
-    answers = ["old house", "river", "我们住在海边", "sold again.", "Мы", "городе", "القطة", "The"]
+    answers = [
+        "old house",
+        "river",
+        "我们住在海边",
+        "住在",
+        "sold again",
+        "sold again.",
+        "Мы",
+        "городе",
+        "القطة",
+        "The",
+    ]
     corpus = asked(CONTEXT, *answers)
     windows = 0
     for question, example in zip(corpus, qa.encode(model, corpus, LABELS, step=8), strict=True):

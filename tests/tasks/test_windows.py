@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +20,20 @@ from isogloss.tasks.windows import encode_sentences, most_central, token_of_word
 Tiny = Callable[[str], LoadedModel]
 
 ODD = ["\u200b", "\u200d", "\u0301", "\ufeff", "\u00ad", "\u2060"]
-WORDS = ["The", "cat", "chat", "живём", "我们", "住在海边", "القطة", "köpek", "e\u0301t\u0301", "👩\u200d🚀", "नमस्ते", "."]
+WORDS = [
+    "The",
+    "cat",
+    "chat",
+    "живём",
+    "我们",
+    "住在海边",
+    "القطة",
+    "köpek",
+    "e\u0301t\u0301",
+    "👩\u200d🚀",
+    "नमस्ते",
+    ".",
+]
 WORDS += ["x", "--", "3,5", "don't", "ﬁn", "Ω", "ﷺ", *ODD]
 FAMILIES = ["bert", "xlm-roberta", "mt5", "llama", "modernbert", "qwen2", "gemma3_text", "xglm"]
 SPACE_INSIDE = {"modernbert", "qwen2", "gemma3_text"}  # the space before a word is part of its text
@@ -97,7 +111,7 @@ def test_windows_cover_every_token_and_the_most_central_is_chosen(tokens: int, s
     step = data.draw(st.integers(1, size))
     starts = window_starts(tokens, size, step)
     assert sorted({t for s in starts for t in range(s, min(s + size, tokens))}) == list(range(tokens))
-    assert all(0 < b - a <= step for a, b in zip(starts, starts[1:]))
+    assert all(0 < b - a <= step for a, b in pairwise(starts))
     assert len(starts) == 1 + -(-max(tokens - size, 0) // step), "no more than needed"
     chosen = most_central(np.arange(tokens), starts, size)
     for token, window in enumerate(chosen):
@@ -112,7 +126,7 @@ def test_windows_cover_every_token_and_the_most_central_is_chosen(tokens: int, s
 @pytest.mark.parametrize("family", FAMILIES)
 def test_long_sentences_keep_every_word(tiny: Tiny, family: str) -> None:
     model = replace(tiny(family), max_length=24)
-    words = (WORDS[:12] + ["cat" * 40]) * 3
+    words = [*WORDS[:12], "cat" * 40] * 3
     (whole,) = encode_sentences(replace(model, max_length=100_000), [words])
     (cut,) = encode_sentences(model, [words])
     assert len(whole.windows) == 1

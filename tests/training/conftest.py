@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from toy import tiny_bert
 
 from isogloss.models.load import LoadedModel
-from toy import tiny_bert
 
 
 @pytest.fixture(scope="session")

@@ -50,8 +50,8 @@ def test_who_meets_whom_changes_from_epoch_to_epoch() -> None:
 
 @pytest.mark.parametrize(("batch", "tokens"), [(16, None), (32, None), (32, 1024)])
 def test_little_padding_on_lengths_like_those_of_text(batch: int, tokens: int | None) -> None:
-    """Log-normal lengths of mean 21 and deviation 17, which is what EWT's are after WordPiece."""
-    lengths = np.random.default_rng(0).lognormal(2.75, 0.75, 12_000).astype(int) + 3
+    """Log-normal lengths of mean 27 and deviation 22: English-EWT cut into WordPieces has 27 and 19."""
+    lengths = np.random.default_rng(0).lognormal(3.05, 0.71, 12_000).astype(int) + 1
     assert padding_share(lengths, epoch_batches(lengths, batch=batch, tokens=tokens, seed=0, epoch=0)) < 0.1
     at_random = np.array_split(np.random.default_rng(1).permutation(len(lengths)), len(lengths) // 32)
     assert padding_share(lengths, at_random) > 0.5

@@ -74,7 +74,7 @@ def test_loading_runs_no_code(tmp_path: Path) -> None:
     torch.save({"evil": Path.cwd}, path)
     manifest = {"identity": "run", "step": 1, "hash": file_hash(path)}
     (tmp_path / "checkpoint-1" / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(Exception, match="weights_only|Unsupported"):
+    with pytest.raises(Exception, match=r"weights_only|Unsupported"):
         Checkpoints(tmp_path, "run").latest()
 
 

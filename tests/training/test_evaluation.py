@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import nn
+from toy import treebank
 
 from isogloss.core.errors import UsageError
 from isogloss.models.load import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.training.evaluation import evaluate, predict, predict_corpus
-from toy import treebank
 
 POS = TASKS["pos"]
 LABELS = POS.labels(treebank(50))
@@ -46,9 +46,7 @@ def test_the_size_of_batches_does_not_show(bert: LoadedModel, network: nn.Module
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_the_network_keeps_its_mode_and_dropout_is_off(
-    bert: LoadedModel, network: nn.Module, training: bool
-) -> None:
+def test_the_network_keeps_its_mode_and_dropout_is_off(bert: LoadedModel, network: nn.Module, training: bool) -> None:
     network.train(training)
     first = evaluate(network, POS, bert, CORPORA, LABELS)
     assert network.training is training
@@ -57,9 +55,7 @@ def test_the_network_keeps_its_mode_and_dropout_is_off(
 
 def test_annotation_is_not_needed_to_predict_but_to_score(bert: LoadedModel, network: nn.Module) -> None:
     bare = CORPORA["fr"].with_items(tree.with_nodes(upos=["_"] * len(tree.words)) for tree in CORPORA["fr"])
-    assert predict_corpus(network, POS, bert, bare, LABELS) == predict_corpus(
-        network, POS, bert, CORPORA["fr"], LABELS
-    )
+    assert predict_corpus(network, POS, bert, bare, LABELS) == predict_corpus(network, POS, bert, CORPORA["fr"], LABELS)
     with pytest.raises(UsageError, match="no UPOS tags"):
         evaluate(network, POS, bert, {"fr": bare}, LABELS)
 

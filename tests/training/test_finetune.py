@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from toy import fingerprint, treebank, without_dropout
 
 import isogloss as ig
 from isogloss.core.errors import UsageError
@@ -17,7 +18,6 @@ from isogloss.training.evaluation import predict_corpus
 from isogloss.training.finetune import finetune, loss_terms
 from isogloss.training.grid import grid_search
 from isogloss.training.settings import settings_for
-from toy import fingerprint, treebank, without_dropout
 
 POS = TASKS["pos"]
 QUICK = settings_for(POS.recipe, epochs=2, learning_rate=0.01)
@@ -25,9 +25,9 @@ QUICK = settings_for(POS.recipe, epochs=2, learning_rate=0.01)
 
 def test_a_tiny_model_learns_tags_that_follow_from_words(bert: LoadedModel) -> None:
     before = fingerprint(bert.body)
-    settings = settings_for(POS.recipe, epochs=10, batch=4, learning_rate=4e-3)
+    settings = settings_for(POS.recipe, epochs=6, batch=4, learning_rate=3e-3)
     tuned = finetune(bert, POS, treebank(150), treebank(40, seed=1), settings)
-    assert tuned.log[-1].best == max(report.score or 0 for report in tuned.log) > 0.8
+    assert tuned.log[-1].best == max(report.score or 0 for report in tuned.log) > 0.6
     unseen = treebank(20, "fr", seed=2)
     assert [tree.words for tree in predict_corpus(tuned.network, POS, bert, unseen, tuned.labels)] == [
         tree.words for tree in unseen

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from toy import fingerprint, regression
 from transformers import get_linear_schedule_with_warmup
 
 from isogloss.core.errors import UsageError
@@ -20,7 +21,6 @@ from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.loop import train
 from isogloss.training.reports import NotFinite, Report
 from isogloss.training.settings import Settings
-from toy import fingerprint, regression
 
 SETTINGS = Settings(epochs=4, batch=4, learning_rate=0.02)
 STEPS = 24

@@ -12,20 +12,18 @@ from typing import Any
 
 import pytest
 import torch
-
 from toy import tiny_bert
 from train_toy import train_toy
 
-pytestmark = pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="needs POSIX")
+pytestmark = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs POSIX")
 ALONE = {"WORLD_SIZE": "1"}
 
 
 def start(
     model: Path, out: Path, steps: int | None = None, dropout: float = 0.1, environment: dict[str, str] = ALONE
 ) -> BaseProcess:
-    """From a server that has everything imported, so that a process is there at once."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["train_toy"])
+    """A fork, which has everything imported, so that it is at work at once."""
+    context = multiprocessing.get_context("fork")
     out.mkdir(exist_ok=True)
     process = context.Process(target=train_toy, args=(str(model), str(out), steps, dropout, environment))
     process.start()
@@ -72,7 +70,10 @@ def test_killed_at_random_moments_it_ends_the_same(tmp_path: Path, seed: int) ->
 
 @pytest.mark.slow
 def test_two_workers_do_what_one_does(tmp_path: Path) -> None:
-    """Without dropout, which each worker draws for itself."""
+    """Without dropout, which each worker draws for itself, and but for the keys' biases.
+
+    These do not change what attention computes: their gradient is rounding error, which Adam blows up.
+    """
     model = tmp_path / "model"
     tiny_bert(model)
     with socket.socket() as free:
@@ -81,7 +82,9 @@ def test_two_workers_do_what_one_does(tmp_path: Path) -> None:
     workers = [start(model, tmp_path / "two", None, 0.0, {**group, "RANK": str(rank)}) for rank in range(2)]
     finish(*workers, start(model, tmp_path / "one", None, 0.0))
     one, two, other = final(tmp_path / "one"), final(tmp_path / "two"), final(tmp_path / "two", 1)
+    assert two["losses"] == pytest.approx(one["losses"], rel=1e-4)
     assert two["scores"] == other["scores"] == pytest.approx(one["scores"], abs=0.02)
     for name, value in one["network"].items():
         assert torch.equal(two["network"][name], other["network"][name]), "the workers went apart"
-        torch.testing.assert_close(two["network"][name], value, atol=1e-3, rtol=1e-2)
+        if not name.endswith("key.bias"):
+            torch.testing.assert_close(two["network"][name], value, atol=1e-4, rtol=1e-3, msg=lambda m, n=name: n + m)

@@ -7,6 +7,7 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
+from toy import treebank
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.models.load import LoadedModel, load_model
@@ -15,7 +16,6 @@ from isogloss.training.evaluation import evaluate
 from isogloss.training.finetune import FineTuned
 from isogloss.training.saved import load_finetuned, save_finetuned
 from tiny_models import build
-from toy import treebank
 
 BANK = treebank(12)
 
@@ -84,7 +84,7 @@ def test_a_wrong_note_is_an_error(
 def test_no_note_is_an_error(tmp_path: Path, note: str | None) -> None:
     if note is not None:
         (tmp_path / "isogloss.json").write_text(note)
-    with pytest.raises(InputError, match="isogloss.json"):
+    with pytest.raises(InputError, match=r"isogloss\.json"):
         load_finetuned(tmp_path)
 
 
@@ -98,7 +98,7 @@ def test_damaged_weights_are_an_error(
     (tmp_path / file).unlink()
     if left is not None:
         (tmp_path / file).write_bytes(data[:left])
-    with pytest.raises(InputError, match="expected a loadable network|expected the weights of a head"):
+    with pytest.raises(InputError, match=r"expected a loadable network|expected the weights of a head"):
         load_finetuned(tmp_path, device="cpu")
 
 
@@ -108,5 +108,5 @@ def test_missing_weights_are_an_error(bert: LoadedModel, tmp_path: Path) -> None
     weights = load_file(tmp_path / "model.safetensors")
     del weights["classifier.weight"]
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match="none for classifier.weight"):
+    with pytest.raises(InputError, match=r"none for classifier\.weight"):
         load_finetuned(tmp_path, device="cpu")

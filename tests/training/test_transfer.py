@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 import torch
+from toy import fingerprint, treebank
 
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
@@ -18,7 +19,6 @@ from isogloss.training.identity import corpus_identity, identity, model_identity
 from isogloss.training.reports import Report
 from isogloss.training.saved import load_finetuned
 from isogloss.training.transfer import changed
-from toy import fingerprint, treebank
 
 TRAIN, DEV = treebank(24), treebank(8, seed=1)
 TEST = {"fr": treebank(9, "fr"), "en": treebank(7, seed=2), "ru": treebank(5, "ru")}

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 
 import torch
+from toy import tiny_bert, treebank
 
 from isogloss.tasks import TASKS
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.finetune import finetune
 from isogloss.training.settings import settings_for
 from isogloss.training.workers import join
-from toy import tiny_bert, treebank
 
 SETTINGS = {"epochs": 3, "batch": 6, "learning_rate": 3e-3}
 
@@ -31,4 +31,5 @@ def train_toy(model: str, out: str, steps: int | None, dropout: float, environme
     settings = settings_for(task.recipe, **SETTINGS)
     tuned = finetune(loaded, task, treebank(65), treebank(20, seed=1), settings, checkpoints=checkpoints)
     state = {"network": tuned.network.state_dict(), "scores": [report.score for report in tuned.log]}
+    state["losses"] = [report.loss for report in tuned.log]
     torch.save(state, Path(out) / f"final-{workers.rank}.pt")

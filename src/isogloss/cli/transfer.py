@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def transfer(
-    model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
+    model: Annotated[
+        str, typer.Argument(help="Model folder or Hugging Face name; bilstm: the baseline without pretraining.")
+    ],
     task: Annotated[str, typer.Option(help="What to learn (see `isogloss ls tasks`).")],
     train: Annotated[Path, typer.Option(help="Annotated corpus of the source language.")],
     dev: Annotated[Path, typer.Option(help="Another one, on which the best epoch is chosen.")],
@@ -35,6 +37,7 @@ def transfer(
     accumulate: Annotated[int | None, typer.Option(help="Read each step in this many parts, to save memory.")] = None,
     precision: Annotated[str | None, typer.Option(help="fp32 or bf16 (bf16 on a GPU).")] = None,
     patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better score.")] = None,
+    vectors: Annotated[Path | None, typer.Option(help="Word vectors for bilstm: word v1 … vd a line.")] = None,
     grid: Annotated[bool, typer.Option("--grid", help="First find batch size and learning rate on dev.")] = False,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="Keep networks, predictions and rows here, and go on from here.")
@@ -52,14 +55,19 @@ def transfer(
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune a model on one language and score it on others that it was not trained for."""
+    from isogloss.models.bilstm_model import BILSTM, bilstm
     from isogloss.models.load import load_model
     from isogloss.results.files import check_suffix
     from isogloss.tasks import TASKS
+    from isogloss.tasks.bilstm import task_over
+    from isogloss.training.settings import settings_for
     from isogloss.training.transfer import transfer as run
     from isogloss.training.workers import join
 
     for path in write or ():
         check_suffix(path)
+    if vectors and model != BILSTM:
+        raise UsageError(f"--vectors are for the baseline bilstm; '{model}' has its own")
     chosen, numbers, files = TASKS[task], _seeds(seeds), files_by_language(test, "--test")
     if predict:
         _check_pattern(predict, list(files), numbers)
@@ -67,8 +75,13 @@ def transfer(
     tests = {name: read_for(chosen, path, _language(name), repair) for name, path in files.items()}
     settings: dict[str, Any] = {"epochs": epochs, "batch": batch, "learning_rate": lr, "tokens": tokens}
     settings |= {"accumulate": accumulate, "precision": precision, "patience": patience}
+    settings_for(chosen.recipe, **settings)  # what is wrong with them is told before any work
     join()
-    loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
+    if model == BILSTM:
+        loaded = bilstm(vectors, device=device)
+    else:
+        loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
+    chosen = task_over(loaded, chosen)
     with library_warnings(), work_kept(folder), training_bar() as tell:
         if grid:
             settings |= _best_of_grid(loaded, chosen, corpora, numbers[0], settings, folder, tell)

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from isogloss.core.registry import check_name
 from isogloss.indexes.index import Index, Sample
-from isogloss.indexes.vectors import InvalidVectors, Vectors, check_parallel, check_shape, spans, take
+from isogloss.indexes.vectors import InvalidVectors, Vectors, as_tensor, check_parallel, check_shape, spans, take
 
 NEIGHBOURS = 10  # of CSLS
 ROWS = 1024  # of the similarity matrix, at a time
@@ -65,21 +65,33 @@ class _Directions:
     """Vectors of unit length in working precision; exact rows on demand."""
 
     def __init__(self, vectors: Vectors, name: str, centre: bool, dtype: torch.dtype):
-        self.vectors, self.name, self.n = vectors, name, check_shape(vectors, name)[0]
-        self.mean: Tensor | float = 0.0
+        self.vectors, self.name = vectors, name
+        self.n = check_shape(vectors, name)[0]
+        self.mean: Tensor | None = None
         if centre:
             self.mean = torch.stack([take(vectors, rows, name).sum(0) for rows in spans(self.n)]).sum(0) / self.n
-        self.unit = torch.cat([self.exact(rows).to(dtype) for rows in spans(self.n)])
+        self.unit = torch.cat([self._working(rows, dtype) for rows in spans(self.n)])
 
     def exact(self, rows: slice | Tensor) -> Tensor:
         wanted = rows if isinstance(rows, slice) else rows.cpu().numpy()
-        values = take(self.vectors, wanted, self.name) - self.mean
+        values = take(self.vectors, wanted, self.name)
+        values = values if self.mean is None else values - self.mean
         lengths = values.square().sum(1, keepdim=True).sqrt()
         if not bool(lengths.all()):
             first = int((lengths[:, 0] == 0).nonzero()[0])
             row = int((wanted.start + first) if isinstance(wanted, slice) else wanted[first])
             raise InvalidVectors(self.name, row, "a zero vector", "a direction for every sentence")
         return values / lengths
+
+    def _working(self, rows: slice, dtype: torch.dtype) -> Tensor:
+        """Unit rows as exact as `dtype` holds them; float32 vectors of ordinary size need no detour."""
+        raw = as_tensor(self.vectors[rows], self.name)
+        if raw.dtype == dtype == torch.float32 and self.mean is None:
+            lengths = torch.linalg.vector_norm(raw, dim=1, keepdim=True)
+            if bool(((lengths > 1e-12) & (lengths < 1e12)).all()):
+                unit: Tensor = raw / lengths
+                return unit
+        return self.exact(rows).to(dtype)
 
 
 def _best_others(x: Tensor, y: Tensor, penalty: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:

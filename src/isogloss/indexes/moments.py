@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -78,7 +79,7 @@ class Accumulator:
         self.pairs = list(dict.fromkeys(pairs))
         self.n = 0.0
         self.mean: dict[str, Tensor] = {}
-        self.scatter: dict[str, Tensor] = {}
+        self.scatter: dict[str, Tensor] = {}  # the upper triangle counts
         self.cross: dict[Pair, Tensor] = {}
         self._shift: dict[str, Tensor] = {}
 
@@ -94,7 +95,7 @@ class Accumulator:
         centred = {name: block.sub_(means[name]) for name, block in rows.items()}
         left = centred if weights is None else {name: block * weights[:, None] for name, block in centred.items()}
         for name in self.names:
-            self.scatter[name].addmm_(left[name].T, centred[name])
+            _add_upper(self.scatter[name], left[name], centred[name])
         for one, other in self.pairs:
             self.cross[one, other].addmm_(left[one].T, centred[other])
         self._move_means(n, means)
@@ -114,6 +115,7 @@ class Accumulator:
         """The views; build them once, so that pairs share their spectra."""
         if self.n <= 1:
             raise UsageError(f"expected at least 2 samples to compare, got {self.n:g}")
+        self.scatter = {k: upper.triu() + upper.triu(1).T for k, upper in self.scatter.items()}
         return {k: View(self.n, self._shift[k] + self.mean[k], self.scatter[k]) for k in self.names}
 
     def _start(self, blocks: Mapping[str, Tensor]) -> None:
@@ -154,3 +156,10 @@ def moments(x: Vectors, y: Vectors, weights: Tensor | None = None, block: int = 
 
 def _mean(block: Tensor, weights: Tensor | None) -> Tensor:
     return block.mean(0) if weights is None else weights @ block / weights.sum()
+
+
+def _add_upper(scatter: Tensor, left: Tensor, right: Tensor, strips: int = 3) -> None:
+    """Add leftᵀ·right where it lies in the upper triangle, strip by strip: two thirds of the whole product."""
+    edges = [len(scatter) * i // strips for i in range(strips + 1)]
+    for low, high in pairwise(edges):
+        scatter[low:high, low:].addmm_(left[:, low:high].T, right[:, low:])

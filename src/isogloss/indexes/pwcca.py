@@ -34,38 +34,37 @@ def pwcca(X: Vectors, Y: Vectors, regularisation: float = 0.0) -> float:
 
 def value(m: Moments, regularisation: float = 0.0) -> float:
     c = canonical(m, ridge=regularisation)
-    weights = _loadings(m, c).abs().sum(1)
+    weights = (c.u.T @ _root(m, c)).abs().sum(1)  # of each variate of X with every neuron of X
     return float(weights @ c.correlations / weights.sum())
 
 
 def gradient(m: Moments, regularisation: float = 0.0) -> Gradient:
-    """By the chain rule through the weights, the singular vectors U and the whitening of X."""
     c = canonical(m, ridge=regularisation)
-    rho, loadings, root = c.correlations, _loadings(m, c), _root(m, c)
+    return canonical_gradient(c, *_by_whitened(m, c))
+
+
+def _by_whitened(m: Moments, c: Canonical) -> tuple[Tensor, Tensor]:
+    """Derivatives by the whitened cross scatter and by whitened xx: through the weights and through U."""
+    rho, root = c.correlations, _root(m, c)
+    loadings = c.u.T @ root
     weights = loadings.abs().sum(1)
     similarity = weights @ rho / weights.sum()
-    by_loadings = ((rho - similarity) / weights.sum())[:, None] * loadings.sign()
+    by_loadings = loadings.sign_() * ((rho - similarity) / weights.sum())[:, None]
     by_u = root @ by_loadings.T
     turn = c.u.T @ by_u
-    gaps = rho.square() - rho.square()[:, None]
     noise = (2 * rho * (1 - rho.square())).square() / m.n  # sampling variance of each ρ², by normal theory
-    inverse = damped_inverse(gaps, noise + noise[:, None])
+    inverse = damped_inverse(rho.square() - rho.square()[:, None], noise + noise[:, None])
     by_cross = c.u @ (inverse * (turn - turn.T) * rho + torch.diag(weights / weights.sum())) @ c.q.T
     if len(c.u) > len(rho):  # directions of X beyond the number of correlations
         outside = by_u - c.u @ turn
-        by_cross = by_cross + outside / rho.clamp_min(torch.finfo(rho.dtype).eps) @ c.q.T
-    return canonical_gradient(c, by_cross, c.u @ by_loadings @ root.T / 2)
+        by_cross += outside / rho.clamp_min(torch.finfo(rho.dtype).eps) @ c.q.T
+    return by_cross, c.u @ by_loadings @ root.T / 2
 
 
 def _root(m: Moments, c: Canonical) -> Tensor:
     """Scatter of whitened X with the neurons of X."""
     ridge = c.ridge * m.xx.trace() / len(m.xx)
     return c.whiten_x.T @ m.xx + ridge * c.whiten_x.T
-
-
-def _loadings(m: Moments, c: Canonical) -> Tensor:
-    """Scatter of each canonical variate of X with each neuron of X."""
-    return c.u.T @ _root(m, c)
 
 
 def index(regularisation: float = 0.0) -> Index:

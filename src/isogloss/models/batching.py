@@ -10,7 +10,7 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int64]
 
 WASTE = 0.04  # share of padding at which a batch is closed …
-SMALLEST = 32  # … unless it is still smaller than this part of the budget: tiny batches cost more than padding
+SMALLEST = 256  # … unless it holds fewer tokens than this: tiny batches cost more than padding
 
 
 def token_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[IntArray]:
@@ -25,8 +25,9 @@ def token_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[IntArr
     order = np.argsort(-lengths, kind="stable")
     batches, start, tokens = [], 0, 0
     for end, length in enumerate(lengths[order].tolist()):
-        padded = int(lengths[order[start]]) * (end - start + 1)
-        too_much_padding = padded - tokens - length > WASTE * padded and padded * SMALLEST > budget
+        longest = int(lengths[order[start]])
+        padded = longest * (end - start + 1)
+        too_much_padding = padded - tokens - length > WASTE * padded and padded - longest >= SMALLEST
         if end > start and (padded > budget or too_much_padding):
             batches.append(order[start:end])
             start, tokens = end, 0

@@ -100,7 +100,8 @@ class HighwayBilstm(nn.Module):
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
         packed = pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
         through, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=states.shape[1])
-        return through + self.gate(states).sigmoid() * self.around(states).tanh()
+        around: Tensor = self.gate(states).sigmoid() * self.around(states).tanh()
+        return through + around
 
 
 class BilstmTagger(nn.Module):
@@ -120,15 +121,18 @@ class BilstmTagger(nn.Module):
 
 
 class BilstmParser(BiaffineScorer):
-    """The parser of `models.biaffine` over the BiLSTM's states."""
+    """The parser of `models.biaffine` over the BiLSTM's states; these learn to tell the words' tags too, if given."""
 
-    def __init__(self, body: WordVectors, words: int, characters: int, relations: int):
+    def __init__(self, body: WordVectors, words: int, characters: int, relations: int, tags: int = 0):
         config = body.config
         super().__init__(2 * config.units, relations, config.dropout)
         self.body, self.encoder = body, BilstmEncoder(config, body, words, characters)
+        self.tagger = nn.Linear(2 * config.units, tags) if tags else None
 
-    def forward(self, sentences: Sentences) -> ParserScores:
-        return self.scores(self.encoder(sentences, self.body(sentences.vectors)), sentences.known)
+    def forward(self, sentences: Sentences) -> tuple[ParserScores, Tensor | None]:
+        """Scores of trees and, where there are tags to learn, of each word's tags."""
+        states = self.encoder(sentences, self.body(sentences.vectors))
+        return self.scores(states, sentences.known), self.tagger(states) if self.tagger else None
 
 
 def variational_dropout(states: Tensor, share: float, training: bool) -> Tensor:

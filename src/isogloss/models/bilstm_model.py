@@ -14,18 +14,20 @@ from tokenizers import Tokenizer, models
 from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
+from isogloss.core.registry import check_name
 from isogloss.models.families import Family
-from isogloss.models.load import LoadedModel
+from isogloss.models.load import LoadedModel, chosen_device
 from isogloss.models.word_vectors import read_word_vectors
 
 BILSTM = "bilstm"  # the name that stands for a model's
 MARKS = ("<pad>", "<unk>")  # of the tokenizer: rows of zeros
 UNKNOWN_VECTOR = 1
 FAMILY = Family(blocks="", final_norm=None, embeddings="table")
+SIZES = ("word_units", "character_units", "units", "layers", "dropout", "forget")
 NO_LIMIT = 1_000_000  # words: an LSTM reads sentences of any length
 
 
-class BilstmConfig(PreTrainedConfig):
+class BilstmConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     """Sizes, as published for the parser of Qi et al. (2018) unless said otherwise; `vectors` counts rows."""
 
     model_type = "isogloss_bilstm"
@@ -48,7 +50,7 @@ class BilstmConfig(PreTrainedConfig):
         super().__init__(**others)
 
 
-class WordVectors(PreTrainedModel):
+class WordVectors(PreTrainedModel):  # type: ignore[no-untyped-call]
     """Pretrained vectors that are not trained any more; words without one have zeros."""
 
     config_class = BilstmConfig
@@ -57,7 +59,7 @@ class WordVectors(PreTrainedModel):
     def __init__(self, config: BilstmConfig):
         super().__init__(config)
         self.table = nn.Embedding(config.vectors, config.vector_units).requires_grad_(False)
-        self.post_init()
+        self.post_init()  # type: ignore[no-untyped-call]
 
     @property
     def words(self) -> int:
@@ -84,24 +86,28 @@ def bilstm(
     >>> bilstm(units=8, device="cpu").hidden_size
     16
     """
+    for name in sizes:
+        check_name(name, SIZES, "size")
     words, table = read_word_vectors(vectors) if vectors is not None else ([], None)
-    words = [word for word in words if word not in MARKS]
-    numbers = {word: number for number, word in enumerate([*MARKS, *words])}
+    rows = [row for row, word in enumerate(words) if word not in MARKS]
+    numbers = {word: number for number, word in enumerate([*MARKS, *(words[row] for row in rows)])}
     if table is not None:
         sizes |= {"vectors": len(numbers), "vector_units": table.shape[1]}
     body = WordVectors(BilstmConfig(**sizes))
     if table is not None:
-        body.table.weight[len(MARKS) :] = torch.from_numpy(table)
+        body.table.weight[len(MARKS) :] = torch.from_numpy(table[rows])
     backend = Tokenizer(models.WordLevel(numbers, unk_token=MARKS[1]))
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, pad_token=MARKS[0], unk_token=MARKS[1])
-    return describe_bilstm(BILSTM, body.to(device or ("cuda" if torch.cuda.is_available() else "cpu")), tokenizer)
+    fast: Any = PreTrainedTokenizerFast
+    tokenizer = fast(tokenizer_object=backend, pad_token=MARKS[0], unk_token=MARKS[1])
+    nn.Module.to(body, chosen_device(device))
+    return describe_bilstm(BILSTM, body, tokenizer)
 
 
 def describe_bilstm(name: str, body: WordVectors, tokenizer: Any) -> LoadedModel:
     """A `LoadedModel` around a table at hand."""
     return LoadedModel(
         name=name,
-        network=body.eval(),
+        network=body.train(False),
         body=body,
         tokenizer=tokenizer,
         family=FAMILY,

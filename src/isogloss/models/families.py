@@ -7,7 +7,7 @@ listed is explored: its block list is the one list of like modules as long as th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import nn
@@ -124,6 +124,22 @@ GEMMA = Family(
     ),
     bos=True,
 )
+# as pre-LN encoders are built; `family_of` asks the configuration. What a scheme does not have is an empty module.
+ISOGLOSS = Family(
+    blocks="layers",
+    final_norm="final_norm",
+    embeddings="embeddings",
+    attention=("attention.query", "attention.key", "attention.value", "attention.output"),
+    feed_forward=("feed_forward.up", "feed_forward.down"),
+    norms=(
+        "attention_norm",
+        "attention.head_scale",
+        "attention.output_norm",
+        "feed_forward.norm",
+        "residual_scale",
+        "feed_forward_norm",
+    ),
+)
 
 # configuration's model_type → description
 FAMILIES = {
@@ -141,13 +157,17 @@ FAMILIES = {
     "qwen3": LLAMA,
     "gemma2": GEMMA,
     "gemma3_text": GEMMA,
+    "isogloss": ISOGLOSS,
 }
 
 
 def family_of(body: nn.Module) -> Family:
     """The description of a text stack: from the table, or found by looking."""
     config: Any = body.config
-    return FAMILIES.get(config.model_type) or explore(body)
+    family = FAMILIES.get(config.model_type) or explore(body)
+    if family is ISOGLOSS:
+        return replace(family, final_norm=None if config.norm == "post" else family.final_norm, causal=config.causal)
+    return family
 
 
 def explore(body: nn.Module) -> Family:

@@ -89,7 +89,7 @@ def load_model(
     name = os.fspath(name_or_folder)
     if device is not None and device_map is not None:
         raise UsageError("device and device_map exclude each other; give one")
-    place = None if device_map else _device(device)
+    place = None if device_map else chosen_device(device)
     _check_folder(name, allow_pickle)
     remote = {"trust_remote_code": trust_remote_code}
     with quiet_library(), _clear_errors(name):
@@ -150,7 +150,8 @@ def _dtype(name: str) -> torch.dtype:
     return dtype
 
 
-def _device(device: str | torch.device | None) -> torch.device:
+def chosen_device(device: str | torch.device | None) -> torch.device:
+    """The device of that name, if it is here; a GPU if there is one where none is named."""
     try:
         chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     except RuntimeError:

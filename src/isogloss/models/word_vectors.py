@@ -54,7 +54,8 @@ def _vector(path: str | os.PathLike[str], line: int, values: list[str], units: i
     if len(values) != units:
         raise InputError(path, f"{units} numbers after the word, as before", f"{len(values)}", line=line)
     try:
-        vector = np.array([float(value) for value in values], dtype=np.float32)
+        with np.errstate(over="ignore"):  # what is beyond float32 is told below
+            vector = np.array([float(value) for value in values], dtype=np.float32)
     except ValueError as error:
         raise InputError(path, "numbers after the word", str(error), line=line) from None
     if not np.isfinite(vector).all():

@@ -22,9 +22,8 @@ from isogloss.corpora.conllu import Tree
 from isogloss.corpora.corpus import Corpus
 from isogloss.metrics.attachment import Arc
 from isogloss.models.bilstm import UNKNOWN_WORD, BilstmParser, BilstmTagger, Sentences
-from isogloss.models.bilstm_model import UNKNOWN_VECTOR
+from isogloss.models.bilstm_model import UNKNOWN_VECTOR, WordVectors
 from isogloss.models.load import LoadedModel
-from isogloss.tasks import TASKS
 from isogloss.tasks.examples import IGNORE, Batch, Example
 from isogloss.tasks.parse import HEADS, RELATIONS, loss_of, trees_of
 from isogloss.tasks.tagging import TAGS, mean_cross_entropy
@@ -47,15 +46,21 @@ class BilstmRecipe(Recipe):
     warmup: float = 0.05
 
 
+def task_over(model: object, task: Task) -> Task:
+    """The task as it is done over this model: by the BiLSTM if it is the one of `bilstm()`, as it is otherwise."""
+    baseline = isinstance(model, LoadedModel) and isinstance(model.body, WordVectors)
+    return bilstm_task(task) if baseline else task
+
+
 def bilstm_task(task: Task) -> Task:
     """The task with the BiLSTM in place of a pretrained model."""
     if task.name not in PARTS:
         raise UsageError(f"the bilstm baseline does {', '.join(PARTS)}; '{task.name}' needs a pretrained model")
     parts = PARTS[task.name]
     return replace(
-        TASKS[task.name],
+        task,
         recipe=parts.recipe,
-        labels=partial(labels_with_vocabulary, TASKS[task.name]),
+        labels=partial(labels_with_vocabulary, task),
         network=parts.network,
         encode=partial(encode, parts.gold),
         loss=parts.loss,
@@ -64,7 +69,10 @@ def bilstm_task(task: Task) -> Task:
 
 
 def labels_with_vocabulary(task: Task, corpus: Corpus[Any]) -> Labels:
-    return {**task.labels(corpus), **vocabulary(item.words for item in corpus)}
+    """The task's labels and the vocabulary; for trees also the tags, where the treebank has them."""
+    tags = {tag for tree in corpus for tag in tree.upos if tag != "_"} if task.name == "parse" else set()
+    learnt_beside = {TAGS: tuple(sorted(tags))} if tags else {}
+    return {**learnt_beside, **task.labels(corpus), **vocabulary(item.words for item in corpus)}
 
 
 def vocabulary(sentences: Iterable[Sequence[str]]) -> Labels:
@@ -134,7 +142,8 @@ def tag_gold(item: Any, labels: Labels) -> dict[str, list[int]]:
 def tree_gold(tree: Tree, labels: Labels) -> dict[str, list[int]]:
     numbers = {relation: number for number, relation in enumerate(labels[RELATIONS])}
     heads = [int(row.head) if row.head != "_" else IGNORE for row in tree.nodes]
-    return {HEADS: heads, RELATIONS: [numbers.get(relation, IGNORE) for relation in tree.deprels]}
+    arrays = {HEADS: heads, RELATIONS: [numbers.get(relation, IGNORE) for relation in tree.deprels]}
+    return {**arrays, **tag_gold(tree, labels)} if TAGS in labels else arrays
 
 
 def tag_network(model: Any, labels: Labels) -> BilstmTagger:
@@ -146,7 +155,7 @@ def chain_network(model: Any, labels: Labels) -> BilstmTagger:
 
 
 def tree_network(model: Any, labels: Labels) -> BilstmParser:
-    return BilstmParser(model.body, *_sizes(labels), len(labels[RELATIONS]))
+    return BilstmParser(model.body, *_sizes(labels), len(labels[RELATIONS]), len(labels.get(TAGS, ())))
 
 
 def _sizes(labels: Labels) -> tuple[int, int]:
@@ -165,7 +174,10 @@ def chain_loss(network: Any, batch: Batch) -> Tensor:
 
 
 def tree_loss(network: Any, batch: Batch) -> Tensor:
-    return loss_of(network, network(sentences(batch)), batch)
+    """That of the trees plus that of the tags, which are learnt beside them and not read."""
+    scores, tags = network(sentences(batch))
+    loss = loss_of(network, scores, batch)
+    return loss if tags is None else loss + mean_cross_entropy(tags, batch.arrays[TAGS])
 
 
 @torch.no_grad()
@@ -178,7 +190,7 @@ def predict_tags(network: Any, batch: Batch, labels: Labels) -> list[list[str]]:
 
 @torch.no_grad()
 def predict_trees(network: Any, batch: Batch, labels: Labels) -> list[list[Arc]]:
-    return trees_of(network, network(sentences(batch)), batch, labels)
+    return trees_of(network, network(sentences(batch))[0], batch, labels)
 
 
 @dataclass(frozen=True)

@@ -58,14 +58,13 @@ def window_starts(tokens: int, size: int, step: int) -> IntArray:
 
 
 def most_central(token: IntArray, starts: IntArray, size: int) -> IntArray:
-    """The window of each token in which the nearest cut is farthest; the sentence's ends are no cuts.
+    """The window of each token in which it is farthest from both ends; at the sentence's own ends there is but one.
 
     >>> most_central(np.array([0, 6, 7, 19]), np.array([0, 6, 12]), 8).tolist()
     [0, 0, 1, 2]
     """
     before, after = token - starts[:, None], starts[:, None] + size - 1 - token
     inside = (before >= 0) & (after >= 0)
-    before[0], after[-1] = size, size  # no cut there
     central: IntArray = np.where(inside, np.minimum(before, after), -1).argmax(0)
     return central
 

@@ -1,7 +1,7 @@
 """The order of training: random, yet with items of like length side by side, and a pure function of the seed.
 
 Each epoch is shuffled and cut into pools of `POOL` batches; a pool is sorted by length, cut into batches, and the
-batches are shuffled. Who meets whom stays random, and little is padded (EWT at 32 sentences: 7 % instead of 62 %).
+batches are shuffled. Who meets whom stays random, and little is padded (EWT at 32 sentences: 9 % instead of 67 %).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def epoch_batches(lengths: IntArray, *, batch: int, tokens: int | None, seed: in
     (an item longer than that is a batch of its own).
 
     >>> [b.tolist() for b in epoch_batches(np.array([3, 9, 3, 9]), batch=2, tokens=None, seed=0, epoch=0)]
-    [[2, 0], [1, 3]]
+    [[3, 1], [0, 2]]
     """
     chance = Chance(seed, "order", epoch)
     order = np.array(chance.shuffled(range(len(lengths))), dtype=np.int64)

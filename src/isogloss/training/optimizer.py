@@ -1,16 +1,24 @@
-"""AdamW as it is used for fine-tuning: fused where it can be, no decay of biases and norms."""
+"""AdamW as it is used for transformers: fused where it can be, no decay of biases and norms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import torch
 from torch import nn
 
-from isogloss.training.settings import Settings
+
+class Rates(Protocol):
+    """The part of a training's settings that concerns the optimizer."""
+
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def weight_decay(self) -> float: ...
 
 
-def adamw(parameters: Sequence[nn.Parameter], settings: Settings) -> torch.optim.AdamW:
+def adamw(parameters: Sequence[nn.Parameter], settings: Rates) -> torch.optim.AdamW:
     """Vectors and scalars (biases, norms) are not decayed; matrices are."""
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": settings.weight_decay},

@@ -14,6 +14,7 @@ import numpy as np
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
 from isogloss.models.batching import IntArray
+from isogloss.training.packing import Text
 
 ALPHA = 0.7
 ROUND = 256  # steps in which every language gets its exact share
@@ -108,7 +109,7 @@ def order(sizes: Sequence[int], *, alpha: float, batch: int, seed: int) -> Order
 
 
 def balanced_lines(
-    texts: Mapping[str, Iterable[str]], characters: Mapping[str, int], *, alpha: float, most: int
+    texts: Mapping[str, Iterable[Text]], characters: Mapping[str, int], *, alpha: float, most: int
 ) -> Iterator[str]:
     """Lines of all languages in their shares, at most `most` characters in all: what a tokenizer is trained on.
 
@@ -120,7 +121,5 @@ def balanced_lines(
         for line in texts[lang]:
             due += rate
             while due >= 1:
-                yield line
+                yield from [line] if isinstance(line, str) else line
                 due -= 1
-
-

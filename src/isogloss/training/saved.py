@@ -21,8 +21,10 @@ from torch import nn
 
 from isogloss import __version__
 from isogloss.core.errors import InputError, UsageError
+from isogloss.models.bilstm_model import WordVectors, describe_bilstm
 from isogloss.models.load import describe, quiet_library
 from isogloss.tasks import TASKS
+from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
 from isogloss.training.finetune import FineTuned
 
@@ -67,7 +69,9 @@ def load_finetuned(
     place = device or ("cuda" if torch.cuda.is_available() else "cpu")
     saved, tokenizer = _read(folder, _class(folder, note["class"]))
     body = saved.base_model if note["whole"] else saved
-    model = describe(os.fspath(folder), body, body, tokenizer)
+    own = isinstance(body, WordVectors)
+    model = describe_bilstm(str(folder), body, tokenizer) if own else describe(str(folder), body, body, tokenizer)
+    task = task_over(model, task)
     network = saved if note["whole"] else _with_head(task.network(model, labels), folder / HEAD)
     return FineTuned(task, model, labels, network.to(place).eval())
 
@@ -118,6 +122,8 @@ def _note(folder: Path) -> dict[str, Any]:
 def _class(folder: Path, name: str) -> Any:
     """The class that wrote the weights; of the model library only, for a file must not choose what code runs."""
     module, _, attribute = name.partition(":")
+    if name == f"{WordVectors.__module__}:{WordVectors.__name__}":
+        return WordVectors
     if not module.startswith("transformers.models."):
         raise UsageError(f"{folder}: '{name}' is not a class of the transformers package, so it is not loaded")
     try:

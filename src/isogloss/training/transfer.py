@@ -20,10 +20,12 @@ from isogloss.core.errors import UsageError
 from isogloss.core.files import atomic_write
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import Corpus
+from isogloss.models.bilstm_model import BILSTM, bilstm
 from isogloss.models.load import LoadedModel, load_model
 from isogloss.results.files import write_rows
 from isogloss.results.record import Results
 from isogloss.tasks import TASKS
+from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.evaluation import evaluate
@@ -81,13 +83,15 @@ def transfer(
 ) -> Results:
     """Fine-tune on `train`, choose the epoch on `dev`, and score every test set without having seen its language.
 
+    The model "bilstm" is the baseline without pretraining; `bilstm(vectors)` is the same with word vectors.
     `before`: model changes, done anew for every seed. `continual`: a second loss in every step. `out`: a folder
     for networks, predictions and rows; the same call goes on where it was interrupted (checkpoints are made
     every ten minutes, after each epoch, and every `checkpoint_steps` steps). `settings` are those of `Settings`
     (epochs, batch, learning_rate …); what is not given is the task's published recipe.
     """
     join()  # before a model is loaded: it says which GPU is ours
-    chosen = TASKS[task] if isinstance(task, str) else task
+    model = bilstm() if model == BILSTM else model
+    chosen = task_over(model, TASKS[task] if isinstance(task, str) else task)
     plan = settings_for(chosen.recipe, **settings)
     for role, corpus in {"train": train, "dev": dev, **{f"test '{name}'": one for name, one in test.items()}}.items():
         check_corpus(chosen, corpus, role)
@@ -107,8 +111,9 @@ def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], No
     """One seed: what is on disk already is read, the rest is done and written."""
     this = experiment
     model = changed(this.model, this.before, seed)
-    run = identity(VERSION, model_identity(model), this.task.name, corpus_identity(this.train),
-                   corpus_identity(this.dev), asdict(this.settings), seed, described(this.continual))  # fmt: skip
+    learnt = (asdict(this.settings), this.settings.bf16(model.device), seed, described(this.continual))
+    corpora_used = (corpus_identity(this.train), corpus_identity(this.dev))
+    run = identity(VERSION, model_identity(model), this.task.name, *corpora_used, *learnt)
     folder = this.out / f"{this.task.name}-{this.train.lang}-seed{seed}-{run}" if this.out else None
     scored_in = folder / f"scores-{_tests_identity(this)}" if folder else None
     if scored_in and (scored_in / "rows.parquet").exists():

@@ -123,7 +123,7 @@ def add(world: World, clause: Clause, who: Thing, chance: Chance) -> None:
         world.happenings.append(
             Happening(
                 *(who, chance.choose(verbs) if not phrase or not phrase.number else clause.verb, clause.tense),
-                new_thing(world, phrase) if phrase else None,
+                found_or_new(world, phrase, chance, clause.subject.determiner == "every") if phrase else None,
                 clause.goal.head if clause.goal else "",
                 predicate if isinstance(predicate, str) else "",
                 predicate.phrase.head if isinstance(predicate, Adjunct) else "",
@@ -131,6 +131,14 @@ def add(world: World, clause: Clause, who: Thing, chance: Chance) -> None:
                 clause.time.phrase if clause.time else None,
             )
         )
+
+
+def found_or_new(world: World, phrase: Phrase, chance: Chance, every: bool) -> Thing:
+    """Something that fits, already there or new; if every person sees an uncle, no new uncle helps."""
+    known = [thing for thing in world.things if fits(thing, phrase)]
+    return (
+        chance.choose(known) if known and not phrase.number and (every or chance.below(2)) else new_thing(world, phrase)
+    )
 
 
 def new_thing(world: World, phrase: Phrase) -> Thing:
@@ -152,9 +160,10 @@ def make_true(world: World, clause: Clause, chance: Chance) -> None:
     if clause.negated or subject.determiner == "no":
         world.happenings = [h for h in world.happenings if not (h.who in who and tells_of(clause, h))]
     elif subject.determiner == "every":
-        for thing in who or [new_thing(world, subject)]:
-            if not takes_part(world, thing, clause):
-                add(world, clause, thing, chance)
+        for _ in range(2):  # what was new the first time takes part the second
+            for thing in [thing for thing in world.things if fits(thing, subject)] or [new_thing(world, subject)]:
+                if not takes_part(world, thing, clause):
+                    add(world, clause, thing, chance)
     else:
         wanted = subject.number or 1
         taking = [thing for thing in who if takes_part(world, thing, clause)]

@@ -1,0 +1,161 @@
+"""Lines of text as sequences of token ids, all of one length: what a language model reads.
+
+Packed (the default): the lines of a language are joined, each followed by the separator, and the stream is cut every
+`length` tokens; nothing is padding, and attention crosses the lines of a sequence, as in RoBERTa's full sentences.
+By line: every line is a sequence of its own, padded; a longer one is cut into several.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from isogloss.core.errors import UsageError
+from isogloss.models.batching import IntArray
+from isogloss.models.encoding import padding_id
+from isogloss.models.load import LoadedModel
+
+Ids = npt.NDArray[np.int32]
+CHUNK = 5000  # lines that are tokenized at a time
+Text = str | tuple[str, ...]  # a line, or a line with its translations
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """`ids[sequence, token]`, language after language, on disk and read as if in memory.
+
+    `lengths` is absent where every sequence is full; `starts` says which tokens begin a word, where asked for.
+    """
+
+    ids: Ids
+    languages: Mapping[str, int]  # sequences of each
+    lengths: IntArray | None = None
+    starts: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def tokens(self) -> int:
+        return int(self.ids.size if self.lengths is None else self.lengths.sum())
+
+
+def pack(
+    model: LoadedModel, texts: Mapping[str, Iterable[Text]], length: int, *, by_line: bool = False, words: bool = False
+) -> Sequences:
+    """The sequences of all languages; `words` keeps where words begin, for masking by words."""
+    room = length - len(model.prefix) - len(model.suffix)
+    if room < 1 or length > model.max_length:
+        least = len(model.prefix) + len(model.suffix) + 1
+        raise UsageError(
+            f"length: expected {least} to {model.max_length} tokens, as '{model.name}' has it, got {length}"
+        )
+    cut = _lines if by_line else _blocks
+    ids_file, starts_file = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  they live with the arrays
+    languages, lengths = {}, []
+    for lang, lines in texts.items():
+        number = 0
+        for piece in cut(_streamed(model, lines, words), room):
+            ids_file.write(_framed(model, piece[:, 0], length).tobytes())
+            if words:
+                starts_file.write(_framed_starts(model, piece[:, 1], length).tobytes())
+            lengths.append(len(piece) + length - room)
+            number += 1
+        if not number:
+            raise UsageError(f"'{lang}': there is no text to train on")
+        languages[lang] = number
+    shape = sum(languages.values()), length
+    full = not by_line or min(lengths) == length
+    return Sequences(
+        _mapped(ids_file, np.int32, shape),
+        languages,
+        None if full else np.array(lengths),
+        _mapped(starts_file, np.bool_, shape) if words else None,
+    )
+
+
+def separator(model: LoadedModel) -> tuple[int, ...]:
+    """What stands after each line: the token that ends a sentence, or the end of text; nothing where there is none."""
+    end = model.tokenizer.eos_token_id
+    return model.suffix[-1:] or (() if end is None else (int(end),))
+
+
+def _streamed(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterator[Ids]:
+    """Each line as `array[token, (id, begins a word)]`, with its separator."""
+    after = np.array([(id, 1) for id in separator(model)], dtype=np.int32).reshape(-1, 2)
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, CHUNK)):
+        parts = [(part,) if isinstance(part, str) else part for part in chunk]
+        encoded = _encoded(model, list(chain.from_iterable(parts)), words)
+        for part in parts:
+            pieces = [next(encoded) for _ in part]
+            yield np.concatenate([array for piece in pieces if len(piece) for array in (piece, after)] or [after[:0]])
+
+
+def _encoded(model: LoadedModel, lines: list[str], words: bool) -> Iterator[Ids]:
+    tokenizer: Any = model.tokenizer
+    if words and not tokenizer.is_fast:
+        raise UsageError(f"masking by words needs a fast tokenizer; that of '{model.name}' is none")
+    options = {"add_special_tokens": False, "return_attention_mask": False, "return_token_type_ids": False}
+    found = tokenizer(lines, return_offsets_mapping=words, verbose=False, **options)
+    for i, ids in enumerate(found["input_ids"]):
+        piece = np.zeros((len(ids), 2), dtype=np.int32)
+        piece[:, 0] = ids
+        if words:
+            piece[:, 1] = _begins(lines[i], found["offset_mapping"][i], found.word_ids(i))
+        yield piece
+
+
+def _begins(line: str, offsets: list[tuple[int, int]], words: list[int | None]) -> list[bool]:
+    """Whether each token begins a word: the tokenizer says so, or there is a space before it."""
+    spaced = [
+        start == 0 or line[start - 1 : start].isspace() or line[start : start + 1].isspace() for start, _ in offsets
+    ]
+    return [i == 0 or spaced[i] or words[i] != words[i - 1] for i in range(len(words))]
+
+
+def _blocks(stream: Iterator[Ids], room: int) -> Iterator[Ids]:
+    """The stream cut every `room` tokens; the last piece is filled up from the beginning."""
+    waiting: list[Ids] = []
+    first: Ids | None = None
+    size = 0
+    for line in stream:
+        waiting.append(line)
+        size += len(line)
+        if size >= room:
+            joined = np.concatenate(waiting)
+            whole = size // room * room
+            first = joined[:room] if first is None else first
+            yield from joined[:whole].reshape(-1, room, 2)
+            waiting, size = [joined[whole:]], size - whole
+    if size:
+        rest = np.concatenate(waiting)
+        filling = rest if first is None else first
+        yield np.concatenate([rest, *[filling] * -(-room // len(filling))])[:room]
+
+
+def _lines(stream: Iterator[Ids], room: int) -> Iterator[Ids]:
+    for line in stream:
+        yield from (line[start : start + room] for start in range(0, len(line), room))
+
+
+def _framed(model: LoadedModel, ids: Ids, length: int) -> Ids:
+    """With the model's special tokens around it, and padding after."""
+    framed = np.full(length, padding_id(model), dtype=np.int32)
+    whole = [*model.prefix, *ids, *model.suffix]
+    framed[: len(whole)] = whole
+    return framed
+
+
+def _framed_starts(model: LoadedModel, starts: Ids, length: int) -> npt.NDArray[np.bool_]:
+    framed = np.ones(length, dtype=np.bool_)
+    framed[len(model.prefix) : len(model.prefix) + len(starts)] = starts
+    return framed
+
+
+def _mapped(file: BinaryIO, dtype: Any, shape: tuple[int, int]) -> Any:
+    file.flush()
+    return np.memmap(file, dtype, mode="r+", shape=shape)

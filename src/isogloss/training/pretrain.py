@@ -1,0 +1,152 @@
+"""From raw text to a language model: tokenizer, network, training, and a folder that any library loads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import transformers
+
+from isogloss.core.errors import UnknownName
+from isogloss.corpora.parallel import ParallelSet
+from isogloss.models.fresh import fresh_model
+from isogloss.models.load import LoadedModel, chosen_device, load_model, quiet_library
+from isogloss.models.tokenizers import KINDS, train_tokenizer
+from isogloss.training.budget import Budget
+from isogloss.training.checkpoint import Checkpoints
+from isogloss.training.heldout import Survey, survey
+from isogloss.training.identity import identity
+from isogloss.training.language_model import Evaluate, Pace, train_language_model
+from isogloss.training.language_settings import LanguageModelSettings
+from isogloss.training.model_folder import finished, save_language_model
+from isogloss.training.packing import Text, pack
+from isogloss.training.perplexity import perplexity
+from isogloss.training.probes import probe
+from isogloss.training.sampling import balanced_lines
+from isogloss.training.workers import join
+
+VERSION = 1  # of what a run computes: raised when the same run would give other weights
+TOKENIZER_TEXT = 100_000_000  # characters that a tokenizer is trained on at most
+HELD_OUT = 1000  # lines of each language that an evaluation reads at most
+UNFINISHED = "unfinished"  # sub-folder of a run that is not done
+DEFAULT_STEPS = 10_000
+DROPOUT = 0.1
+
+
+def pretrain(
+    texts: Mapping[str, Iterable[Text]],
+    out: str | os.PathLike[str],
+    *,
+    tokenizer: str | os.PathLike[str] = "wordpiece",
+    vocabulary: int = 8000,
+    layers: int = 6,
+    width: int = 256,
+    heads: int | None = None,
+    steps: int | None = None,
+    tokens: int | None = None,
+    minutes: float | None = None,
+    dropout: float = 0.0,
+    probes: ParallelSet | None = None,
+    evaluations: int = 10,
+    seed: int = 0,
+    device: str | None = None,
+    checkpoint_steps: int | None = None,
+    progress: Callable[[Pace], None] | None = None,
+    **settings: Any,
+) -> LoadedModel:
+    """Train a language model from scratch on text by language, and save it in the folder `out`.
+
+    `tokenizer`: a kind to train (wordpiece, bpe, unigram, characters, bytes), or a folder that has one. The budget is
+    `steps`, `tokens` or `minutes`, whichever ends first (10 000 steps where none is given). `dropout` is that of
+    this training; the saved model is set to the usual 0.1. `probes`: parallel text on which alignment is watched.
+    `settings` are those of `LanguageModelSettings` (objective, batch, length, learning_rate, alpha, masking …).
+    A run that was interrupted goes on when it is called again; a finished one is read back.
+    """
+    workers, folder = join(), Path(out)
+    place = chosen_device(device)
+    budget = Budget(steps if steps or tokens or minutes else DEFAULT_STEPS, tokens, minutes)
+    plan = LanguageModelSettings(**{"by_line": settings.get("objective") == "tlm", **settings}, budget=budget)
+    found = survey(texts)
+    run = identity(VERSION, {lang: one.digest for lang, one in found.items()}, os.fspath(tokenizer), vocabulary,
+                   layers, width, heads, dropout, asdict(plan), seed)  # fmt: skip
+    if not finished(folder, run):
+        marks = _tokenizer(folder / UNFINISHED / "tokenizer", tokenizer, found, vocabulary, plan)
+        sizes = {"layers": layers, "width": width, "heads": heads, "length": max(512, plan.length)}
+        model = fresh_model(marks, causal=plan.causal, dropout=dropout, seed=seed, **sizes)
+        model.network.to(place)
+        history = train_language_model(
+            model,
+            pack(
+                model,
+                {lang: one.train for lang, one in found.items()},
+                plan.length,
+                by_line=plan.by_line,
+                words=plan.masking == "words",
+            ),
+            plan,
+            seed=seed,
+            evaluate=evaluation(found, plan, probes),
+            evaluations=evaluations,
+            checkpoints=Checkpoints(folder / UNFINISHED / "checkpoints", run, steps=checkpoint_steps),
+            progress=progress,
+        )
+        if workers.first:
+            _usual_dropout(model)
+            save_language_model(folder, model, history, run=run, surveys=found, settings=plan, title="pretrained")
+            shutil.rmtree(folder / UNFINISHED)
+        workers.wait()
+    return load_model(folder, head="clm" if plan.causal else "mlm", device=place)
+
+
+def evaluation(surveys: Mapping[str, Survey], settings: LanguageModelSettings, probes: ParallelSet | None) -> Evaluate:
+    """What is measured now and then: perplexity of each language's held-out lines, and alignment on parallel text."""
+    lines = {lang: list(islice(one.held_out, HELD_OUT)) for lang, one in surveys.items()}
+
+    def evaluate(model: LoadedModel) -> list[dict[str, Any]]:
+        rows = [
+            {"index": "perplexity", "target": lang, "value": perplexity(model, held_out, length=settings.length)}
+            for lang, held_out in lines.items()
+            if held_out
+        ]
+        return rows + (probe(model, probes) if probes else [])
+
+    return evaluate
+
+
+def _tokenizer(
+    folder: Path,
+    wanted: str | os.PathLike[str],
+    surveys: Mapping[str, Survey],
+    vocabulary: int,
+    settings: LanguageModelSettings,
+) -> Any:
+    """The tokenizer of this run: of an interrupted one, of a folder, or trained on text in which languages are
+    balanced. It is kept, for training it again might not give the same one."""
+    workers, trained = join(), wanted in KINDS
+    if workers.first and trained and not folder.exists():
+        texts = {lang: one.train for lang, one in surveys.items()}
+        characters = {lang: one.characters for lang, one in surveys.items()}
+        text = balanced_lines(texts, characters, alpha=settings.alpha, most=TOKENIZER_TEXT)
+        made = train_tokenizer(text, str(wanted), vocabulary, causal=settings.causal, length=max(512, settings.length))
+        unfinished = folder.with_name(".tokenizer.part")
+        made.save_pretrained(unfinished)
+        unfinished.rename(folder)
+    workers.wait()
+    source = folder if trained else Path(wanted)
+    if not trained and not source.is_dir():
+        raise UnknownName(f"unknown tokenizer '{wanted}'; known: {', '.join(KINDS)}, or a folder with a tokenizer")
+    with quiet_library():
+        return transformers.AutoTokenizer.from_pretrained(source)
+
+
+def _usual_dropout(model: LoadedModel) -> None:
+    """What later fine-tuning expects."""
+    config: Any = model.body.config
+    for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+        if hasattr(config, name):
+            setattr(config, name, DROPOUT)

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import isogloss as ig
+from isogloss.cli import main
+from isogloss.cli.transfer import _language, _seeds
+from isogloss.core.errors import UsageError
+from tiny_models import build
+
+
+def isogloss(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as leave:
+        main.run([*map(str, arguments)])
+    streams = capsys.readouterr()
+    return int(leave.value.code or 0), streams.out, streams.err
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model, and corpora of the laboratory."""
+    folder, lab = tmp_path_factory.mktemp("world"), ig.Laboratory(seed=0)
+    build("bert", folder / "model")
+    lab.treebank("qla", "train", 20).write(folder / "train.conllu")
+    for lang in ("qla", "qlb"):
+        lab.treebank(lang, "dev", 6).write(folder / f"{lang}.conllu")
+    return folder
+
+
+def command(world: Path, *more: object) -> list[object]:
+    files = ["--train", world / "train.conllu", "--dev", world / "qla.conllu", "--source", "qla"]
+    tests = ["--test", f"qla={world / 'qla.conllu'}", f"qlb={world / 'qlb.conllu'}"]
+    quick = ["--epochs", 1, "--device", "cpu", "--lr", 0.001]
+    return ["transfer", world / "model", "--task", "pos", *files, *tests, *quick, *more]
+
+
+def test_transfer_then_predict(capsys: pytest.CaptureFixture[str], world: Path, tmp_path: Path) -> None:
+    rows, pattern = tmp_path / "rows.csv", tmp_path / "{target}-{seed}.conllu"
+    more = ["--seeds", 2, "--out", tmp_path / "out", "--write", rows, "--predict", pattern]
+    code, text, errors = isogloss(capsys, *command(world, *more))
+    assert code == 0, errors
+    table = [line.split() for line in text.splitlines()]
+    assert [row[:2] for row in table if row and row[0] in ("qla", "qlb")] == [["qla", "accuracy"], ["qlb", "accuracy"]]
+    frame = pl.read_csv(rows)
+    assert frame.filter(pl.col("split") == "test").select("target", "seed").rows() == [
+        (target, seed) for seed in range(2) for target in ("qla", "qlb")
+    ]
+    predicted = ig.read_treebank(tmp_path / "qlb-1.conllu", lang="qlb")
+    assert [tree.words for tree in predicted] == [tree.words for tree in ig.read_treebank(world / "qlb.conllu")]
+
+    model = next((tmp_path / "out").glob("pos-qla-seed1-*")) / "model"
+    written = tmp_path / "again.conllu"
+    code, text, errors = isogloss(capsys, "predict", model, world / "qlb.conllu", "--out", written, "--score")
+    assert code == 0, errors
+    assert written.read_bytes() == (tmp_path / "qlb-1.conllu").read_bytes()
+    score = frame.filter((pl.col("target") == "qlb") & (pl.col("seed") == 1))["value"][0]
+    assert ["accuracy", f"{score:.4f}"] in [line.split() for line in text.splitlines()]
+
+
+def test_grid_searches_first(capsys: pytest.CaptureFixture[str], world: Path) -> None:
+    code, text, errors = isogloss(capsys, *command(world, "--grid"))
+    assert code == 0, errors
+    rows = [line.split() for line in text.splitlines()]
+    tried = [row[:2] for row in rows if row and row[0] in ("16", "32")]
+    assert tried == [[batch, rate] for batch in ("16", "32") for rate in ("1e-05", "2.5e-05", "5e-05")]
+
+
+def test_control_c_says_how_to_go_on(
+    capsys: pytest.CaptureFixture[str], world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("isogloss.training.transfer.finetune", interrupt)
+    code, _, errors = isogloss(capsys, *command(world, "--out", tmp_path))
+    assert code == 130
+    assert f"kept in {tmp_path}; the same command goes on from there" in " ".join(errors.split())
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--seeds", "x"], "--seeds: expected a number"),
+        (["--predict", "one.conllu"], "put {target} into the name"),
+        (["--write", "rows.doc"], "expected one of"),
+        (["--precision", "fp61"], "unknown precision"),
+        (["--test", "fr"], "expected LANGUAGE=FILE"),
+        (["--device", "gpu"], "unknown device"),
+    ],
+)
+def test_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str], world: Path, more: list[str], said: str) -> None:
+    code, _, errors = isogloss(capsys, *command(world, *more))
+    assert (code, len(errors.splitlines())) == (2, 1)
+    assert said in errors
+
+
+def test_predict_says_what_is_missing(capsys: pytest.CaptureFixture[str], world: Path) -> None:
+    code, _, errors = isogloss(capsys, "predict", world / "model", world / "qlb.conllu")
+    assert (code, "nothing to do" in errors) == (2, True)
+    code, _, errors = isogloss(capsys, "predict", world / "model", world / "qlb.conllu", "--score")
+    assert (code, "isogloss transfer --out" in errors) == (3, True)
+
+
+def test_seeds_and_languages() -> None:
+    assert (_seeds("3"), _seeds("3,"), _seeds("7,1")) == ([0, 1, 2], [3], [7, 1])
+    for wrong in ("0", "", "-1,2", "1.5"):
+        with pytest.raises(UsageError):
+            _seeds(wrong)
+    assert [_language(name) for name in ("fr", "fr-pud", "qlb", "mixed")] == ["fr", "fr", "qlb", None]
