@@ -548,7 +548,7 @@ def test_the_seed_decides_and_the_global_generator_does_not() -> None:
     assert torch.rand(1) == after, "left as it was"
     same, other = (new_model("normformer", seed=seed, **options).state_dict() for seed in (3, 4))
     assert all(torch.equal(one[name], same[name]) for name in one)
-    assert not torch.equal(one["head.dense.weight"], other["head.dense.weight"])
+    assert not torch.equal(one["lm_head.dense.weight"], other["lm_head.dense.weight"])
 
 
 # Refusals.
@@ -581,3 +581,12 @@ def test_parts_of_a_block_hold_each_parameter_once(norm: str, causal: bool) -> N
         parts = [block.get_submodule(name) for name in family.attention + family.feed_forward + family.norms]
         held = [id(parameter) for part in parts for parameter in part.parameters()]
         assert sorted(held) == sorted(id(parameter) for parameter in block.parameters())
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_the_head_may_be_applied_to_chosen_tokens_only(norm: str) -> None:
+    """As pretraining does, through the names that BERT and XLM-R have."""
+    network: Any = shaken(new_model(norm, vocab_size=30, layers=1, width=16)).eval()
+    head = network.cls if norm == "post" else network.lm_head
+    states = network.base_model(input_ids=IDS, attention_mask=None)[0]
+    torch.testing.assert_close(head(states[:, [1, 4]]), network(input_ids=IDS).logits[:, [1, 4]])

@@ -46,11 +46,12 @@ def fresh_model(
 
 def _encoder(sizes: dict[str, Any], dropout: float) -> Any:
     width = sizes["hidden_size"]
-    rates = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    rates: dict[str, Any] = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
     return BertForMaskedLM(BertConfig(**sizes, **rates, intermediate_size=4 * width))  # type: ignore[no-untyped-call]
 
 
 def _decoder(tokenizer: Any, sizes: dict[str, Any], dropout: float) -> Any:
     marks = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
     inner = 8 * ((8 * sizes["hidden_size"] // 3 + 7) // 8)  # three matrices of it cost as much as two of 4 × width
-    return LlamaForCausalLM(LlamaConfig(**sizes, **marks, intermediate_size=inner, attention_dropout=dropout))
+    network: Any = LlamaForCausalLM
+    return network(LlamaConfig(**sizes, **marks, intermediate_size=inner, attention_dropout=dropout))

@@ -48,21 +48,22 @@ class MaskedHead(nn.Module):
 class IsoglossForMaskedLM(IsoglossPreTrainedModel):
     """An encoder that fills in masked tokens; `labels` are -100 where nothing is asked."""
 
-    _tied_weights_keys = {"head.decoder.weight": EMBEDDINGS}  # noqa: RUF012, the model library's own protocol
+    _tied_weights_keys = {"lm_head.decoder.weight": EMBEDDINGS}  # noqa: RUF012, the model library's own protocol
 
     def __init__(self, config: IsoglossConfig):
         super().__init__(config)
         if config.causal:
             raise UsageError("a causal network cannot be a masked language model; load it as a causal one")
         self.model = IsoglossModel(config)
-        self.head = MaskedHead(config)
+        self.lm_head = MaskedHead(config)
         self.post_init()
 
     def get_output_embeddings(self) -> nn.Module:
-        return self.head.decoder
+        decoder: nn.Module = self.lm_head.decoder
+        return decoder
 
     def set_output_embeddings(self, new: nn.Linear) -> None:
-        self.head.decoder = new
+        self.lm_head.decoder = new
 
     def forward(
         self,
@@ -72,7 +73,7 @@ class IsoglossForMaskedLM(IsoglossPreTrainedModel):
         **inputs: Any,
     ) -> MaskedLMOutput:
         output = self.model(input_ids, attention_mask, **inputs)
-        logits = self.head(output.last_hidden_state)
+        logits = self.lm_head(output.last_hidden_state)
         return MaskedLMOutput(loss=loss_of(logits, labels), logits=logits, hidden_states=output.hidden_states)
 
 

@@ -1,4 +1,4 @@
-"""Token states of every layer before and after the norm that they pass through next to the residual stream.
+"""Token states of every layer before and after the norm that is theirs.
 
 In a post-LN network a layer's states leave through a norm: before it they are the bare sum of the residual, after
 it they are the layer's output. In a pre-LN network a layer's output is the bare sum, and what goes on reading it,

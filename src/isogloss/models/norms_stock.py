@@ -127,7 +127,7 @@ def _pairs(network: Any, stock: Any, family: str) -> list[tuple[nn.Module, nn.Mo
     for block, layer in zip(ours.layers, theirs.encoder.layer, strict=True):
         pairs += [(block.get_submodule(a), layer.get_submodule(b)) for a, b in BLOCK.items()]
     if network is not ours:
-        pairs += [(network.head.get_submodule(a), stock.get_submodule(b)) for a, b in STOCK[family][3].items()]
+        pairs += [(network.lm_head.get_submodule(a), stock.get_submodule(b)) for a, b in STOCK[family][3].items()]
     return pairs
 
 

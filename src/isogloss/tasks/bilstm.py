@@ -205,7 +205,7 @@ class Parts:
 
 
 PARTS = {
-    "pos": Parts(tag_gold, tag_network, tag_loss, predict_tags, BilstmRecipe(40, 32, 2e-3)),
-    "parse": Parts(tree_gold, tree_network, tree_loss, predict_trees, BilstmRecipe(60, 32, 2e-3)),
+    "pos": Parts(tag_gold, tag_network, tag_loss, predict_tags, BilstmRecipe(40, 32, 3e-3)),
+    "parse": Parts(tree_gold, tree_network, tree_loss, predict_trees, BilstmRecipe(60, 32, 3e-3)),
     "ner": Parts(tag_gold, chain_network, chain_loss, predict_tags, BilstmRecipe(40, 32, 2e-3)),
 }

@@ -22,7 +22,7 @@ def flops_per_token(model: LoadedModel, length: int, predicted: float) -> float:
     network: Any = model.network
     vocabulary = network.get_output_embeddings().weight.numel()
     forward = 2 * blocks + 4 * model.layers * length * model.hidden_size + 2 * vocabulary * predicted
-    return 3.0 * forward
+    return 3 * float(forward)
 
 
 def peak_flops(device: torch.device) -> float | None:

@@ -6,6 +6,7 @@ rows, so their number does not change what is learnt.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from isogloss.training.language_loss import next_tokens
 from isogloss.training.language_settings import LanguageModelSettings
 from isogloss.training.masking import IGNORED, Rules, mask, rules_for
 from isogloss.training.packing import Sequences, separator
-from isogloss.training.sampling import Order, order
+from isogloss.training.sampling import order
 
 ROOM = 0.25  # share of a GPU's free memory that the text may take
 GRAIN = 32  # padded sequences are as long as the longest rounded up to this: few shapes to compile
@@ -44,10 +45,19 @@ class Batch:
 class Batches:
     """The steps of one training over packed sequences."""
 
-    def __init__(self, model: LoadedModel, sequences: Sequences, settings: LanguageModelSettings, seed: int):
+    def __init__(
+        self,
+        model: LoadedModel,
+        sequences: Sequences,
+        settings: LanguageModelSettings,
+        seed: int,
+        places: Sequence[int] | None = None,
+    ):
         self.sequences, self.settings, self.seed, self.device = sequences, settings, seed, model.device
         sizes = list(sequences.languages.values())
-        self.order: Order = order(sizes, alpha=settings.alpha, batch=settings.batch, seed=derive_seed(seed, "text"))
+        self.order = order(sizes, alpha=settings.alpha, batch=settings.batch, seed=derive_seed(seed, "text"))
+        if places is not None:
+            self.order = replace(self.order, places=places)
         self.rules: Rules | None = None if settings.causal else rules_for(model, settings.masking, settings.mask_share)
         self.separator = torch.tensor(separator(model), device=self.device)
         self.generator = torch.Generator(self.device)

@@ -10,7 +10,7 @@ import contextlib
 import copy
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -65,13 +65,18 @@ def train_language_model(
     settings: LanguageModelSettings,
     *,
     seed: int = 0,
+    places: Sequence[int] | None = None,
     evaluate: Evaluate | None = None,
     evaluations: int = 10,
     checkpoints: Checkpoints | None = None,
     progress: Callable[[Pace], None] | None = None,
 ) -> History:
-    """Train the model's network in place. `evaluate` is called before, `evaluations` times on the way and after."""
-    training = _Training(model, sequences, settings, seed, checkpoints, progress)
+    """Train the model's network in place. `evaluate` is called before, `evaluations` times on the way and after.
+
+    `places`: sequences of each language in a round, where not those that α gives.
+    """
+    batches = Batches(model, sequences, settings, seed, places)
+    training = _Training(model, batches, settings, seed, checkpoints, progress)
     holding = held_interrupts() if checkpoints else contextlib.nullcontext(lambda: False)
     with reproducible(model.device), holding as pressed:
         training.resume()
@@ -98,7 +103,7 @@ class _Training:
     def __init__(
         self,
         model: LoadedModel,
-        sequences: Sequences,
+        batches: Batches,
         settings: LanguageModelSettings,
         seed: int,
         checkpoints: Checkpoints | None,
@@ -107,7 +112,7 @@ class _Training:
         self.model, self.settings, self.seed, self.device = model, settings, seed, model.device
         self.workers: Workers = join()
         self.checkpoints, self.progress = checkpoints, progress
-        self.batches = Batches(model, sequences, settings, seed)
+        self.batches = batches
         self.parameters = [p for p in model.network.parameters() if p.requires_grad]
         self.optimizer = adamw(self.parameters, settings)
         self.computing = _in_bf16(model.network) if settings.bf16(self.device) else model.network
@@ -177,9 +182,10 @@ class _Training:
         """Gradients of the bf16 copy go to the weights in fp32."""
         if self.computing is not self.model.network:
             used = [(p, s.grad) for p, s in zip(self.parameters, self.shadows, strict=True) if s.grad is not None]
-            for parameter, _ in used:
-                parameter.grad = torch.empty_like(parameter)
-            torch._foreach_copy_([parameter.grad for parameter, _ in used], [gradient for _, gradient in used])
+            exact = [torch.empty_like(parameter) for parameter, _ in used]
+            torch._foreach_copy_(exact, [gradient for _, gradient in used])
+            for (parameter, _), gradient in zip(used, exact, strict=True):
+                parameter.grad = gradient
             self.computing.zero_grad()
 
     def give_weights(self) -> None:
@@ -263,9 +269,7 @@ def _in_bf16(network: nn.Module) -> nn.Module:
     return shadow
 
 
-def _loss(
-    network: nn.Module, settings: LanguageModelSettings, device: torch.device
-) -> Callable[[Batch], Tensor]:
+def _loss(network: nn.Module, settings: LanguageModelSettings, device: torch.device) -> Callable[[Batch], Tensor]:
     """The summed loss of a batch's rows, compiled where it pays."""
     compiled = device.type == "cuda" if settings.compiled is None else settings.compiled
     loss: Any = causal_loss if settings.causal else masked_loss

@@ -13,6 +13,7 @@ from isogloss.training.masking import SHARE, UNITS
 from isogloss.training.sampling import ALPHA
 from isogloss.training.settings import PRECISIONS
 
+DEFAULT_BUDGET = Budget(steps=10_000)
 OBJECTIVES = ("mlm", "clm", "tlm")  # masked, causal, and masked over a sentence with its translation
 
 
@@ -41,7 +42,7 @@ class LanguageModelSettings:
     accumulate: int = 1
     precision: str = "auto"
     compiled: bool | None = None
-    budget: Budget = Budget(steps=10_000)
+    budget: Budget = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
         check_name(self.objective, OBJECTIVES, "objective")

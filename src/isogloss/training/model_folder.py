@@ -16,9 +16,10 @@ from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import atomic_write
 from isogloss.models.load import LoadedModel, quiet_library
 from isogloss.training.heldout import Survey
-from isogloss.training.language_model import History
+from isogloss.training.language_model import History, Pace
 from isogloss.training.language_settings import LanguageModelSettings
 
+UNFINISHED = "unfinished"  # sub-folder of a run that is not done
 NOTE, LOG, EVALUATIONS, CARD = "isogloss.json", "log.tsv", "evaluations.tsv", "README.md"
 
 
@@ -35,6 +36,12 @@ def finished(folder: Path, run: str) -> bool:
     if known != run:
         raise UsageError(f"{folder} holds a model of another run; give this one a folder of its own")
     return True
+
+
+def read_history(folder: Path) -> History:
+    """The history of a finished training."""
+    told = json.loads((folder / NOTE).read_text(encoding="utf-8"))["history"]
+    return History([Pace(**row) for row in told["pace"]], told["evaluations"])
 
 
 def save_language_model(
@@ -59,12 +66,16 @@ def save_language_model(
     unfinished.rmdir()
     _write_rows(folder / LOG, [asdict(pace) for pace in history.pace])
     _write_rows(folder / EVALUATIONS, history.evaluations)
-    with atomic_write(folder / CARD) as file:
-        file.write(card(model, history, surveys, settings, title))
-    data = {lang: {"lines": one.lines, "held_out": one.held_out.share, "hash": one.digest} for lang, one in surveys.items()}
-    note = {"isogloss": __version__, "run": run, "settings": asdict(settings), "data": data}
-    with atomic_write(folder / NOTE) as file:
-        json.dump(note, file, ensure_ascii=False, indent=1)
+    with atomic_write(folder / CARD) as text:
+        text.write(card(model, history, surveys, settings, title))
+    data = {
+        lang: {"lines": one.lines, "characters": one.characters, "held_out": one.held_out.share, "hash": one.digest}
+        for lang, one in surveys.items()
+    }
+    told = {"pace": [asdict(pace) for pace in history.pace], "evaluations": history.evaluations}
+    note = {"isogloss": __version__, "run": run, "settings": asdict(settings), "data": data, "history": told}
+    with atomic_write(folder / NOTE) as text:
+        json.dump(note, text, ensure_ascii=False, indent=1)
 
 
 def card(
@@ -84,7 +95,7 @@ def card(
     )
     chosen = "".join(f"- {name}: {value}\n" for name, value in asdict(settings).items())
     return (
-        f"# A {title} language model\n\n"
+        f"# A {title}\n\n"
         f"{type(model.network).__name__}, {model.layers} layers of {model.hidden_size} units, {len(model.tokenizer):,} "
         f"tokens in the vocabulary, {sum(p.numel() for p in model.network.parameters()):,} weights; trained with "
         f"isogloss {__version__}.\n\n## Text\n\n"

@@ -18,13 +18,13 @@ from isogloss.models.batching import token_batches
 from isogloss.models.load import LoadedModel
 from isogloss.training.language_loss import causal_loss, masked_loss, next_tokens
 from isogloss.training.masking import IGNORED, mask, rules_for
-from isogloss.training.packing import pack
+from isogloss.training.packing import Text, pack
 
 BUDGET = 8192  # tokens at a time
 
 
 @torch.no_grad()
-def perplexity(model: LoadedModel, lines: Sequence[str], *, length: int = 128, seed: int = 0) -> float:
+def perplexity(model: LoadedModel, lines: Sequence[Text], *, length: int = 128, seed: int = 0) -> float:
     """exp of the mean loss per predicted token; a line longer than `length` tokens is read in parts."""
     if model.network is model.body:
         raise UsageError(f"'{model.name}' was loaded without its head; load_model(…, head='mlm' or 'clm')")
@@ -53,12 +53,12 @@ def _loss(
     model.network.eval()
     for batch in token_batches(lengths.numpy(), BUDGET):
         rows, longest = torch.from_numpy(batch), int(lengths[batch].max())
-        inputs = [x[rows, :longest].to(model.device) for x in (ids, present)]
+        inputs, mask_of = (x[rows, :longest].to(model.device) for x in (ids, present))
         if places is None:
-            value = causal_loss(model.network, *inputs, labels[rows, :longest].to(model.device))
+            value = causal_loss(model.network, inputs, mask_of, labels[rows, :longest].to(model.device))
         else:
             chosen = places[rows].clamp(max=longest - 1)  # those beyond are ignored ones
-            value = masked_loss(model.network, *inputs, chosen.to(model.device), labels[rows].to(model.device))
+            value = masked_loss(model.network, inputs, mask_of, chosen.to(model.device), labels[rows].to(model.device))
         total += float(value)
     model.network.train(training)
     return total

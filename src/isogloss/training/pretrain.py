@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +18,18 @@ from isogloss.models.load import LoadedModel, chosen_device, load_model, quiet_l
 from isogloss.models.tokenizers import KINDS, train_tokenizer
 from isogloss.training.budget import Budget
 from isogloss.training.checkpoint import Checkpoints
+from isogloss.training.evaluations import evaluation
 from isogloss.training.heldout import Survey, survey
 from isogloss.training.identity import identity
-from isogloss.training.language_model import Evaluate, Pace, train_language_model
-from isogloss.training.language_settings import LanguageModelSettings
-from isogloss.training.model_folder import finished, save_language_model
+from isogloss.training.language_model import Pace, train_language_model
+from isogloss.training.language_settings import DEFAULT_BUDGET, LanguageModelSettings
+from isogloss.training.model_folder import UNFINISHED, finished, save_language_model
 from isogloss.training.packing import Text, pack
-from isogloss.training.perplexity import perplexity
-from isogloss.training.probes import probe
 from isogloss.training.sampling import balanced_lines
 from isogloss.training.workers import join
 
 VERSION = 1  # of what a run computes: raised when the same run would give other weights
 TOKENIZER_TEXT = 100_000_000  # characters that a tokenizer is trained on at most
-HELD_OUT = 1000  # lines of each language that an evaluation reads at most
-UNFINISHED = "unfinished"  # sub-folder of a run that is not done
-DEFAULT_STEPS = 10_000
 DROPOUT = 0.1
 
 
@@ -69,14 +64,14 @@ def pretrain(
     """
     workers, folder = join(), Path(out)
     place = chosen_device(device)
-    budget = Budget(steps if steps or tokens or minutes else DEFAULT_STEPS, tokens, minutes)
+    budget = Budget(steps if steps or tokens or minutes else DEFAULT_BUDGET.steps, tokens, minutes)
     plan = LanguageModelSettings(**{"by_line": settings.get("objective") == "tlm", **settings}, budget=budget)
     found = survey(texts)
     run = identity(VERSION, {lang: one.digest for lang, one in found.items()}, os.fspath(tokenizer), vocabulary,
                    layers, width, heads, dropout, asdict(plan), seed)  # fmt: skip
     if not finished(folder, run):
         marks = _tokenizer(folder / UNFINISHED / "tokenizer", tokenizer, found, vocabulary, plan)
-        sizes = {"layers": layers, "width": width, "heads": heads, "length": max(512, plan.length)}
+        sizes: dict[str, Any] = {"layers": layers, "width": width, "heads": heads, "length": max(512, plan.length)}
         model = fresh_model(marks, causal=plan.causal, dropout=dropout, seed=seed, **sizes)
         model.network.to(place)
         history = train_language_model(
@@ -97,25 +92,18 @@ def pretrain(
         )
         if workers.first:
             _usual_dropout(model)
-            save_language_model(folder, model, history, run=run, surveys=found, settings=plan, title="pretrained")
+            save_language_model(
+                folder,
+                model,
+                history,
+                run=run,
+                surveys=found,
+                settings=plan,
+                title="language model, trained from scratch",
+            )
             shutil.rmtree(folder / UNFINISHED)
         workers.wait()
     return load_model(folder, head="clm" if plan.causal else "mlm", device=place)
-
-
-def evaluation(surveys: Mapping[str, Survey], settings: LanguageModelSettings, probes: ParallelSet | None) -> Evaluate:
-    """What is measured now and then: perplexity of each language's held-out lines, and alignment on parallel text."""
-    lines = {lang: list(islice(one.held_out, HELD_OUT)) for lang, one in surveys.items()}
-
-    def evaluate(model: LoadedModel) -> list[dict[str, Any]]:
-        rows = [
-            {"index": "perplexity", "target": lang, "value": perplexity(model, held_out, length=settings.length)}
-            for lang, held_out in lines.items()
-            if held_out
-        ]
-        return rows + (probe(model, probes) if probes else [])
-
-    return evaluate
 
 
 def _tokenizer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
@@ -46,13 +46,21 @@ class Sizes:
 
 
 def write_laboratory(
-    out: str | os.PathLike[str], *, seed: int = 0, sizes: Sizes | None = None, languages: Iterable[str] | None = None
+    out: str | os.PathLike[str],
+    *,
+    seed: int = 0,
+    sizes: Sizes | None = None,
+    languages: Iterable[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Write every corpus of the laboratory (of some `languages` only, if given) under the folder `out`."""
+    """Write every corpus of the laboratory (of some `languages` only, if given) under the folder `out`.
+
+    `progress` is told of languages done and in all.
+    """
     lab, out, sizes = Laboratory(seed), Path(out), sizes or Sizes()
     chosen = [lab.languages[lab.check(lang)] for lang in languages or lab.languages]
     _write_description(lab, out, chosen)
-    for lang in (language.code for language in chosen):
+    for done, lang in enumerate((language.code for language in chosen), 1):
         for split, n in zip(SPLITS, astuple(sizes)):
             lab.treebank(lang, split, n).write(out / "ud" / f"{lang}_lab-ud-{split}.conllu")
             lab.ner(lang, split, n).write(out / "ner" / f"{split}-{lang}.tsv")
@@ -64,6 +72,8 @@ def write_laboratory(
         if lang != SOURCE:
             lab.alignments(SOURCE, lang, sizes.parallel).write(out / "parallel" / f"test.{SOURCE}-{lang}.align")
             lab.lexicon(SOURCE, lang).write(out / "lexicons" / f"{SOURCE}-{lang}.tsv")
+        if progress:
+            progress(done, len(chosen))
 
 
 def _write_description(lab: Laboratory, out: Path, languages: list[LabLanguage]) -> None:
