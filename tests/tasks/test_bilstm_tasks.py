@@ -30,7 +30,7 @@ from isogloss.training.transfer import transfer
 
 NAMES = ["pos", "parse", "ner"]
 LABORATORY = Laboratory(seed=0)
-SMALL = {"units": 24, "layers": 1, "word_units": 24, "character_units": 12, "dropout": 0.0, "forget": 0.0}
+SMALL = {"units": 48, "layers": 1, "word_units": 32, "character_units": 32, "dropout": 0.0, "forget": 0.0}
 
 
 @cache
@@ -48,7 +48,7 @@ def small() -> LoadedModel:
 def learnt(name: str, seed: int = 0) -> FineTuned:
     task, model = bilstm_task(TASKS[name]), small()
     data = corpus(task.corpus)
-    settings = settings_for(task.recipe, epochs=14, batch=4, learning_rate=2e-2)
+    settings = settings_for(task.recipe, epochs=16, batch=4, learning_rate=1.5e-2)
     return finetune(model, task, data, data, settings, seed=seed)
 
 
@@ -135,6 +135,16 @@ def test_command_line_trains_and_predicts(tmp_path: Path, monkeypatch: pytest.Mo
     result = CliRunner().invoke(app, ["predict", f"{folder}/model", str(file), "--out", str(tmp_path / "p.conllu")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "p.conllu").read_text().count("\n") == file.read_text().count("\n")
+
+
+@pytest.mark.parametrize(
+    ("model", "option", "said"),
+    [("bilstm", "--grid", "far too low for bilstm"), ("a/b", "--vectors=v", "for the baseline bilstm")],
+)
+def test_options_that_make_no_sense_are_refused(model: str, option: str, said: str) -> None:
+    files = ["--train", "a.conllu", "--dev", "b.conllu", "--test", "en=c.conllu"]
+    result = CliRunner().invoke(app, ["transfer", model, "--task", "pos", *files, option])
+    assert isinstance(result.exception, UsageError) and said in str(result.exception)
 
 
 def test_only_three_tasks_and_only_over_the_baseline() -> None:

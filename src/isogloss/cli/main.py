@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from isogloss import __version__
-from isogloss.cli import demo, lab, ls, predict, similarity, transfer, validate
+from isogloss.cli import adapt, demo, lab, ls, predict, pretrain, similarity, transfer, validate
 from isogloss.cli.arguments import spread_lists
 from isogloss.cli.screen import complain
 from isogloss.core.errors import IsoglossError
@@ -29,11 +29,13 @@ app.command("demo")(demo.demo)
 app.command("similarity")(similarity.similarity)
 app.command("transfer")(transfer.transfer)
 app.command("predict")(predict.predict)
+app.command("pretrain")(pretrain.pretrain)
+app.command("adapt")(adapt.adapt)
 app.command("ls")(ls.ls)
 app.command("validate")(validate.validate)
 app.command("lab")(lab.lab)
 
-LISTS = ["--parallel", "--test"]  # options that may be followed by several words
+LISTS = ["--parallel", "--test", "--text", "--mix"]  # options that may be followed by several words
 
 
 def _show_version(wanted: bool) -> None:

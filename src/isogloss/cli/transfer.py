@@ -68,6 +68,8 @@ def transfer(
         check_suffix(path)
     if vectors and model != BILSTM:
         raise UsageError(f"--vectors are for the baseline bilstm; '{model}' has its own")
+    if grid and model == BILSTM:
+        raise UsageError("--grid tries rates for pretrained models, far too low for bilstm; give --lr and --batch")
     chosen, numbers, files = TASKS[task], _seeds(seeds), files_by_language(test, "--test")
     if predict:
         _check_pattern(predict, list(files), numbers)

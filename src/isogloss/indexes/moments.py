@@ -4,8 +4,8 @@ One `View` per language holds its number of sentences, mean and centred scatter 
 the cross scatter Σ(x−x̄)(y−ȳ)ᵀ. Blocks are merged by the update of Chan, Golub & LeVeque (1983) in float64
 after subtracting the first sentence, so an offset of 1e6 under small noise costs no digits, a constant
 neuron has a scatter of exactly zero, and memory does not grow with the number of sentences: (views + pairs)·d²
-numbers. Products in float32 were measured as about 2× faster on two CPU cores but leave 1e-6 instead of 1e-14
-in CKA and destroy small canonical correlations, so they are not offered.
+numbers. Products in float32 were measured (10,000 × 768, CPU) as twice as fast, with errors of 1e-8 in CKA, CCA,
+PWCCA and ANC instead of 1e-15; errors grow where variances differ more than there, so they are not offered.
 """
 
 from __future__ import annotations

@@ -47,7 +47,6 @@ class BilstmEncoder(nn.Module):
         sizes = [config.word_units, 2 * config.character_units, *([config.word_units] if self.vectors else [])]
         inputs = [sum(sizes), *[2 * config.units] * (config.layers - 1)]
         self.layers = nn.ModuleList(HighwayBilstm(size, config.units) for size in inputs)
-        nn.init.normal_(self.words.weight, std=0.1)
 
     def forward(self, sentences: Sentences, vectors: Tensor) -> Tensor:
         """`vectors[sentence, word, unit]`: the pretrained ones."""
@@ -76,7 +75,6 @@ class CharacterBilstm(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(characters, units)
         self.lstm = nn.LSTM(units, units, batch_first=True, bidirectional=True)
-        nn.init.normal_(self.embedding.weight, std=0.1)
 
     def forward(self, sentences: Sentences) -> Tensor:
         known, lengths = sentences.known, sentences.lengths[sentences.known].cpu()

@@ -1,15 +1,16 @@
-"""Networks with random weights, ready to be pretrained: encoders shaped like BERT, decoders shaped like Llama."""
+"""Models with random weights, ready to be pretrained: BERT-shaped encoders, Llama-shaped decoders, and other norms."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
-from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
 from isogloss.models.load import LoadedModel, describe
+from isogloss.models.norms import new_model
 
 HEAD_WIDTH = 64  # units of an attention head, where their number is not given
 
@@ -18,6 +19,7 @@ def fresh_model(
     tokenizer: Any,
     *,
     causal: bool = False,
+    norm: str | None = None,
     layers: int = 6,
     width: int = 256,
     heads: int | None = None,
@@ -25,33 +27,39 @@ def fresh_model(
     dropout: float = 0.1,
     seed: int = 0,
 ) -> LoadedModel:
-    """A model with its language-model head; input and output embeddings are the same weights."""
+    """A model with its language-model head; input and output embeddings are the same weights.
+
+    `norm`: post, pre or normformer; where not given, an encoder is post-LN (BERT) and a decoder shaped like Llama.
+    """
     heads = heads or max(1, width // HEAD_WIDTH)
     if layers < 1 or width < 1 or width % (2 * heads):
         raise UsageError(f"expected layers and a width that {heads} heads divide evenly, got {layers} × {width}")
-    sizes = {
-        "vocab_size": len(tokenizer),
-        "hidden_size": width,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "max_position_embeddings": length,
-        "pad_token_id": tokenizer.pad_token_id,
-        "tie_word_embeddings": True,
-    }
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(derive_seed(seed, "fresh model"))
-        network = _decoder(tokenizer, sizes, dropout) if causal else _encoder(sizes, dropout)
+    sizes: dict[str, Any] = {"layers": layers, "width": width, "heads": heads, "dropout": dropout, "seed": seed}
+    network: Any
+    if causal and norm is None:
+        network = _llama(tokenizer, length=length, **sizes)
+    else:
+        ids = {"vocab_size": len(tokenizer), "pad_id": tokenizer.pad_token_id}
+        network = new_model(norm or "post", causal=causal, max_length=length, **ids, **sizes)
     return describe("fresh", network, network.base_model, tokenizer)
 
 
-def _encoder(sizes: dict[str, Any], dropout: float) -> Any:
-    width = sizes["hidden_size"]
-    rates: dict[str, Any] = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
-    return BertForMaskedLM(BertConfig(**sizes, **rates, intermediate_size=4 * width))  # type: ignore[no-untyped-call]
-
-
-def _decoder(tokenizer: Any, sizes: dict[str, Any], dropout: float) -> Any:
-    marks = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
-    inner = 8 * ((8 * sizes["hidden_size"] // 3 + 7) // 8)  # three matrices of it cost as much as two of 4 × width
+def _llama(tokenizer: Any, *, layers: int, width: int, heads: int, length: int, dropout: float, seed: int) -> Any:
+    inner = 8 * ((8 * width // 3 + 7) // 8)  # three matrices of it cost as much as two of 4 × width
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        intermediate_size=inner,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        max_position_embeddings=length,
+        attention_dropout=dropout,
+        tie_word_embeddings=True,
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+    )
     network: Any = LlamaForCausalLM
-    return network(LlamaConfig(**sizes, **marks, intermediate_size=inner, attention_dropout=dropout))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derive_seed(seed, "fresh model"))
+        return network(config)

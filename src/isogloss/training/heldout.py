@@ -9,11 +9,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from isogloss.core.errors import UsageError
+from isogloss.corpora.raw import stream_files
 from isogloss.training.packing import Text
 
 SHARE, LEAST, MOST = 0.01, 200, 0.1  # 1 % of the lines or 200, but never more than a tenth
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """Lines of files and folders, read as a stream each time anew: for text larger than memory."""
+
+    paths: tuple[Path, ...]
+    repair: bool = False
+
+    def __iter__(self) -> Iterator[str]:
+        return stream_files(self.paths, self.repair)
 
 
 @dataclass(frozen=True)

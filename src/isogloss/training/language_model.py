@@ -133,22 +133,20 @@ class _Training:
         self.computing.train()
         while True:
             self.spend()
+            if at.step > self.since[0] and (at.step % LOOK == 0 or self.spent >= 1):
+                self.look()
             if evaluate and self.spent * (evaluations + 1) >= at.evaluated:
                 self.evaluate(evaluate, evaluations)
             if self.spent >= 1:
                 break
             at.tokens += self.step()
             at.step += 1
-            if at.step % LOOK == 0:
-                self.look()
             if self.checkpoints and (self.workers.count == 1 or at.step % LOOK == 0):
                 stop = self.workers.agreed(pressed(), self.device)
                 if stop or self.workers.agreed(self.checkpoints.due(at.step), self.device):
                     self.save()
                 if stop:
                     raise KeyboardInterrupt
-        if at.step % LOOK:
-            self.look()
         self.save()
 
     def step(self) -> int:

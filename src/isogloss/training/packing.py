@@ -110,11 +110,16 @@ def _encoded(model: LoadedModel, lines: list[str], words: bool) -> Iterator[Ids]
 
 
 def _begins(line: str, offsets: list[tuple[int, int]], words: list[int | None]) -> list[bool]:
-    """Whether each token begins a word: the tokenizer says so, or there is a space before it."""
-    spaced = [
-        start == 0 or line[start - 1 : start].isspace() or line[start : start + 1].isspace() for start, _ in offsets
-    ]
-    return [i == 0 or spaced[i] or words[i] != words[i - 1] for i in range(len(words))]
+    """Whether each token begins a word: the tokenizer says so, or there is a space before it.
+
+    A token of nothing but the space belongs to the word after it.
+    """
+    begins = [True] * len(words)
+    for i in range(1, len(words)):
+        (before, end), (start, _) = offsets[i - 1], offsets[i]
+        spaced = line[start - 1 : start + 1].strip() != line[start - 1 : start + 1] and line[before:end].strip() != ""
+        begins[i] = (spaced and start > before) or words[i] != words[i - 1]
+    return begins
 
 
 def _blocks(stream: Iterator[Ids], room: int) -> Iterator[Ids]:

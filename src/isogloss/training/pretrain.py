@@ -11,7 +11,7 @@ from typing import Any
 
 import transformers
 
-from isogloss.core.errors import UnknownName
+from isogloss.core.errors import UnknownName, UsageError
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.models.fresh import fresh_model
 from isogloss.models.load import LoadedModel, chosen_device, load_model, quiet_library
@@ -34,7 +34,7 @@ DROPOUT = 0.1
 
 
 def pretrain(
-    texts: Mapping[str, Iterable[Text]],
+    texts: Mapping[str, Iterable[Text]] | ParallelSet,
     out: str | os.PathLike[str],
     *,
     tokenizer: str | os.PathLike[str] = "wordpiece",
@@ -42,6 +42,7 @@ def pretrain(
     layers: int = 6,
     width: int = 256,
     heads: int | None = None,
+    norm: str | None = None,
     steps: int | None = None,
     tokens: int | None = None,
     minutes: float | None = None,
@@ -56,6 +57,9 @@ def pretrain(
 ) -> LoadedModel:
     """Train a language model from scratch on text by language, and save it in the folder `out`.
 
+    For the objective "tlm" the text is a parallel set: a sequence is a sentence with its translation.
+
+    `norm`: post, pre or normformer (post for an encoder, Llama's for a decoder, where not given).
     `tokenizer`: a kind to train (wordpiece, bpe, unigram, characters, bytes), or a folder that has one. The budget is
     `steps`, `tokens` or `minutes`, whichever ends first (10 000 steps where none is given). `dropout` is that of
     this training; the saved model is set to the usual 0.1. `probes`: parallel text on which alignment is watched.
@@ -66,12 +70,18 @@ def pretrain(
     place = chosen_device(device)
     budget = Budget(steps if steps or tokens or minutes else DEFAULT_BUDGET.steps, tokens, minutes)
     plan = LanguageModelSettings(**{"by_line": settings.get("objective") == "tlm", **settings}, budget=budget)
-    found = survey(texts)
+    found = survey(_pairs(texts, plan) if isinstance(texts, ParallelSet) else texts)
     run = identity(VERSION, {lang: one.digest for lang, one in found.items()}, os.fspath(tokenizer), vocabulary,
-                   layers, width, heads, dropout, asdict(plan), seed)  # fmt: skip
+                   layers, width, heads, norm, dropout, asdict(plan), seed)  # fmt: skip
     if not finished(folder, run):
         marks = _tokenizer(folder / UNFINISHED / "tokenizer", tokenizer, found, vocabulary, plan)
-        sizes: dict[str, Any] = {"layers": layers, "width": width, "heads": heads, "length": max(512, plan.length)}
+        sizes: dict[str, Any] = {
+            "layers": layers,
+            "width": width,
+            "heads": heads,
+            "norm": norm,
+            "length": max(512, plan.length),
+        }
         model = fresh_model(marks, causal=plan.causal, dropout=dropout, seed=seed, **sizes)
         model.network.to(place)
         history = train_language_model(
@@ -104,6 +114,16 @@ def pretrain(
             shutil.rmtree(folder / UNFINISHED)
         workers.wait()
     return load_model(folder, head="clm" if plan.causal else "mlm", device=place)
+
+
+def _pairs(parallel: ParallelSet, settings: LanguageModelSettings) -> dict[str, list[Text]]:
+    """Each sentence of the first language with its translation into every other."""
+    if settings.objective != "tlm":
+        raise UsageError("a parallel set is for the objective 'tlm'; the others read text by language")
+    source, *others = parallel.languages
+    if not others:
+        raise UsageError(f"the objective 'tlm' needs two languages or more, got {source} only")
+    return {f"{source}-{lang}": list(zip(parallel.texts[source], parallel.texts[lang])) for lang in others}
 
 
 def _tokenizer(

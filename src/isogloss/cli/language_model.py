@@ -1,0 +1,84 @@
+"""What `pretrain` and `adapt` share: text by language, a bar, and the figures at the end."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isogloss.cli.arguments import files_by_language
+from isogloss.cli.screen import err, show_table
+
+if TYPE_CHECKING:
+    from isogloss.corpora.parallel import ParallelSet
+    from isogloss.training.heldout import TextFiles
+    from isogloss.training.language_model import Pace
+
+Steps = Annotated[int | None, typer.Option(min=1, help="End after so many steps …")]
+Tokens = Annotated[int | None, typer.Option(min=1, help="… or so many tokens …")]
+Minutes = Annotated[float | None, typer.Option(min=0.01, help="… or minutes, whichever comes first.")]
+Batch = Annotated[int | None, typer.Option(min=1, help="Sequences per step.")]
+Length = Annotated[int | None, typer.Option(min=3, help="Tokens per sequence.")]
+Rate = Annotated[float | None, typer.Option("--lr", help="Peak learning rate.")]
+Masking = Annotated[str | None, typer.Option(help="What is masked: tokens, words (whole) or spans.")]
+ByLine = Annotated[bool | None, typer.Option("--by-line/--joined", help="A sequence per line, or lines joined.")]
+Accumulate = Annotated[int | None, typer.Option(min=1, help="Read each step in so many parts, to save memory.")]
+Precision = Annotated[str | None, typer.Option(help="fp32 or bf16 (bf16 on a GPU).")]
+Compiled = Annotated[bool | None, typer.Option("--compile/--no-compile", help="Compile (on a GPU, unless said).")]
+Probes = Annotated[
+    list[str] | None, typer.Option("--parallel", help="LANGUAGE=FILE …: parallel text on which alignment is watched.")
+]
+Evaluations = Annotated[int | None, typer.Option(min=0, help="How often to evaluate between beginning and end.")]
+CheckpointSteps = Annotated[int | None, typer.Option(min=1, help="A checkpoint every so many steps, too.")]
+Seed = Annotated[int, typer.Option(help="Of weights, order, masks and dropout.")]
+Repair = Annotated[bool, typer.Option(help="Mend what is broken in the text files.")]
+
+
+def texts(words: Sequence[str], option: str, repair: bool) -> dict[str, TextFiles]:
+    """`en=a.txt`, `fr=folder` … as text that is read as a stream, and again for each pass."""
+    from isogloss.languages.codes import canonical
+    from isogloss.training.heldout import TextFiles
+
+    files = files_by_language(words, option)
+    return {canonical(lang): TextFiles((path,), repair) for lang, path in files.items()}
+
+
+def parallel(words: Sequence[str] | None) -> ParallelSet | None:
+    from isogloss.corpora.readers import read_parallel
+
+    return read_parallel(files_by_language(words, "--parallel")) if words else None
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that were given: None changes nothing."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+@contextlib.contextmanager
+def bar(title: str) -> Iterator[Callable[[Pace], None]]:
+    """How far the budget is spent, the loss and the speed, on standard error, only on a terminal."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, TextColumn("{task.fields[state]}"), console=err, transient=True) as progress:
+        task = progress.add_task(title, total=1.0, state="reading text")
+
+        def tell(pace: Pace) -> None:
+            used = "" if pace.utilisation is None else f" · {pace.utilisation:.0%} of the GPU"
+            state = f"step {pace.step:,} · loss {pace.loss:.3f} · {pace.tokens_per_second:,.0f} tokens/s{used}"
+            progress.update(task, completed=pace.share, state=state)
+
+        yield tell
+
+
+def show_figures(evaluations: Sequence[dict[str, Any]], folder: Path) -> None:
+    """Perplexity before and after for each language, and where the rest is."""
+    rows: dict[str, list[float]] = {}
+    for row in evaluations:
+        if row["index"] == "perplexity":
+            rows.setdefault(row["target"], []).append(row["value"])
+    cells = [(lang, f"{values[0]:.2f}", f"{values[-1]:.2f}") for lang, values in rows.items()]
+    show_table(f"perplexity of held-out lines · {folder}", ("language", "before", "after"), cells)
