@@ -13,7 +13,7 @@ from tiny_models import CONFIGS, SENTENCES, tokenizer_of
 
 CAUSAL = ("llama", "qwen2", "gemma3_text", "xglm")
 MASKED = ("bert", "xlm-roberta", "xlm-roberta-xl", "modernbert")
-TEXT = [sentence for sentence in SENTENCES for _ in range(2)]
+TEXT = [f"{sentence} {number}" for sentence in SENTENCES for number in range(6)]
 
 
 def with_head(family: str, folder: Path) -> LoadedModel:

@@ -34,12 +34,11 @@ class Part:
     """The held-out lines of a text, or all others; it can be read again and again."""
 
     lines: Iterable[Text]
-    share: float
+    bound: int  # lines with a smaller fingerprint are held out
     held_out: bool
 
     def __iter__(self) -> Iterator[Text]:
-        bound = int(self.share * 2**64)
-        return (line for line in self.lines if (_fingerprint(line) < bound) == self.held_out)
+        return (line for line in self.lines if (_fingerprint(line) < self.bound) == self.held_out)
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,11 @@ class Survey:
     train: Part
     held_out: Part
 
+    @property
+    def share(self) -> float:
+        """How much is held out, in the mean of all texts."""
+        return self.held_out.bound / 2**64
+
 
 def survey(texts: Mapping[str, Iterable[Text]]) -> dict[str, Survey]:
     """Count each language's text and hold some of it out."""
@@ -63,16 +67,21 @@ def survey(texts: Mapping[str, Iterable[Text]]) -> dict[str, Survey]:
 def _survey(lang: str, lines: Iterable[Text]) -> Survey:
     if isinstance(lines, str):
         raise UsageError(f"'{lang}': expected lines of text, got one string; put it in a list")
-    number = characters = 0
+    number = characters = highest = 0
+    lowest = 2**64
     digest = hashlib.blake2b(digest_size=12)
     for line in lines:
         number += 1
         characters += len(line) if isinstance(line, str) else sum(map(len, line))
         digest.update(_bytes(line) + b"\n")
+        mark = _fingerprint(line)
+        lowest, highest = min(lowest, mark), max(highest, mark)
     if not characters:
         raise UsageError(f"'{lang}': there is no text to train on")
-    share = min(max(SHARE, LEAST / number), MOST)
-    return Survey(number, characters, digest.hexdigest(), Part(lines, share, False), Part(lines, share, True))
+    bound = int(min(max(SHARE, LEAST / number), MOST) * 2**64)
+    if lowest < highest:
+        bound = max(bound, lowest + 1)  # at least one line
+    return Survey(number, characters, digest.hexdigest(), Part(lines, bound, False), Part(lines, bound, True))
 
 
 def _fingerprint(line: Text) -> int:

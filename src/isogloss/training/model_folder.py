@@ -69,7 +69,7 @@ def save_language_model(
     with atomic_write(folder / CARD) as text:
         text.write(card(model, history, surveys, settings, title))
     data = {
-        lang: {"lines": one.lines, "characters": one.characters, "held_out": one.held_out.share, "hash": one.digest}
+        lang: {"lines": one.lines, "characters": one.characters, "held_out": one.share, "hash": one.digest}
         for lang, one in surveys.items()
     }
     told = {"pace": [asdict(pace) for pace in history.pace], "evaluations": history.evaluations}
@@ -89,7 +89,7 @@ def card(
     last = history.pace[-1]
     figures = _perplexities(history)
     rows = "".join(
-        f"| {lang} | {one.lines:,} | {one.characters:,} | {one.held_out.share:.1%} | "
+        f"| {lang} | {one.lines:,} | {one.characters:,} | {one.share:.1%} | "
         f"{' | '.join(figures.get(lang, ('–', '–')))} |\n"
         for lang, one in surveys.items()
     )
