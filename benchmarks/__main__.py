@@ -7,7 +7,7 @@ import os
 import platform
 from importlib import import_module
 
-NAMES = ["conllu_reading", "similarity_battery", "extraction", "spanning_tree", "finetuning"]
+NAMES = ["conllu_reading", "similarity_battery", "extraction", "spanning_tree", "finetuning", "pretraining"]
 
 
 def main() -> None:

@@ -48,7 +48,8 @@ def small() -> LoadedModel:
 def learnt(name: str, seed: int = 0) -> FineTuned:
     task, model = bilstm_task(TASKS[name]), small()
     data = corpus(task.corpus)
-    settings = settings_for(task.recipe, epochs=16, batch=4, learning_rate=1.5e-2)
+    rate, epochs = (2e-2, 20) if name == "ner" else (1.5e-2, 16)
+    settings = settings_for(task.recipe, epochs=epochs, batch=4, learning_rate=rate)
     return finetune(model, task, data, data, settings, seed=seed)
 
 

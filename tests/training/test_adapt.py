@@ -97,6 +97,8 @@ def test_what_cannot_be_adapted_is_told(tmp_path: Path) -> None:
     model = with_head("bert", tmp_path / "bert")
     with pytest.raises(UnknownName, match="did you mean 'modern'"):
         ig.adapt(model, TEXT, recipe="modem")
+    with pytest.raises(UsageError, match="expected others"):
+        ig.adapt(model, TEXT, mix={"text": TEXT})
     with pytest.raises(UsageError, match="mix_share"):
         ig.adapt(model, TEXT, mix={"fr": TEXT}, mix_share=1.0)
     untrained = ig.untrained_encoder(TEXT, layers=1, width=16, vocabulary=200)

@@ -87,7 +87,9 @@ def test_confined_attention_sees_no_other_line(tmp_path: Path, family: str) -> N
     first, second = ends[0], ends[1]
     changed = batch.ids[:1].clone()
     changed[0, second - 1] = 9
-    before, after = (network(input_ids=x, attention_mask=batch.attention[:1]).logits[0] for x in (batch.ids[:1], changed))
+    before, after = (
+        network(input_ids=x, attention_mask=batch.attention[:1]).logits[0] for x in (batch.ids[:1], changed)
+    )
     assert torch.allclose(before[: first + 1], after[: first + 1], atol=1e-6)
     assert not torch.allclose(before[second], after[second], atol=1e-4)
     free = [network(input_ids=x).logits[0] for x in (batch.ids[:1], changed)]

@@ -77,9 +77,10 @@ def test_resumed_it_ends_bit_by_bit_the_same(
     settings = replace(SETTINGS, **variant)
     whole, told = trained(bert, settings, dropout=0.2)
     for step in (5, 9):
-        with monkeypatch.context() as patch, pytest.raises(Killed):
+        with monkeypatch.context() as patch:
             killed_at(step, patch)
-            trained(bert, settings, Checkpoints(tmp_path, "run", steps=2), dropout=0.2)
+            with pytest.raises(Killed):
+                trained(bert, settings, Checkpoints(tmp_path, "run", steps=2), dropout=0.2)
     resumed, history = trained(bert, settings, Checkpoints(tmp_path, "run", steps=2), dropout=0.2)
     assert fingerprint(resumed.network) == fingerprint(whole.network)
     assert [pace.loss for pace in history.pace] == [pace.loss for pace in told.pace]
@@ -89,9 +90,10 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
     bert: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, _ = trained(bert)
-    with monkeypatch.context() as patch, pytest.raises(Killed):
+    with monkeypatch.context() as patch:
         killed_at(9, patch)
-        trained(bert, checkpoints=Checkpoints(tmp_path, "run", steps=2))
+        with pytest.raises(Killed):
+            trained(bert, checkpoints=Checkpoints(tmp_path, "run", steps=2))
     state = tmp_path / "checkpoint-8" / "state.pt"
     state.write_bytes(state.read_bytes()[:-100])
     (tmp_path / ".checkpoint-9.part").mkdir()
@@ -139,7 +141,10 @@ def test_bf16_computes_in_bf16_and_keeps_weights_in_fp32(bert: LoadedModel) -> N
     assert {p.dtype for p in rough.network.parameters()} == {torch.float32}
     assert history.pace[-1].loss == pytest.approx(told.pace[-1].loss, rel=0.02)
     assert history.pace[-1].loss != told.pace[-1].loss
-    change = [float((a - b).detach().norm()) for a, b in zip(exact.network.parameters(), rough.network.parameters(), strict=True)]
+    change = [
+        float((a - b).detach().norm())
+        for a, b in zip(exact.network.parameters(), rough.network.parameters(), strict=True)
+    ]
     assert max(change) > 0
 
 

@@ -34,7 +34,7 @@ def test_from_raw_text_to_a_folder_that_every_library_loads(tmp_path: Path) -> N
     evaluations = rows(out / "evaluations.tsv")
     for lang in TEXTS:
         values = [float(r["value"]) for r in evaluations if r["target"] == lang and r["index"] == "perplexity"]
-        assert len(values) == 2 and values[1] < 0.8 * values[0]
+        assert len(values) == 2 and values[1] < 0.85 * values[0]
     assert {(r["step"], r["layer"], r["index"]) for r in evaluations if r["index"] != "perplexity"} == {
         (step, layer, index) for step in ("0", "120") for layer in "01" for index in ("cka", "matching")
     }
@@ -56,21 +56,20 @@ def test_from_raw_text_to_a_folder_that_every_library_loads(tmp_path: Path) -> N
     assert tied
 
 
-def test_it_goes_on_where_it_was_interrupted_and_is_read_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_goes_on_where_it_was_interrupted_and_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = {**SMALL, "checkpoint_steps": 1, "dropout": 0.2}
     whole = pretrain(TEXTS, tmp_path / "whole", **options)
     original = language_model._Training.step
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
 
-        def interrupted(self: Any) -> int:
-            if self.at.step == 2:
-                raise KeyboardInterrupt
-            return original(self)
+    def interrupted(self: Any) -> int:
+        if self.at.step == 2:
+            raise KeyboardInterrupt
+        return original(self)
 
+    with monkeypatch.context() as patch:
         patch.setattr(language_model._Training, "step", interrupted)
-        pretrain(TEXTS, tmp_path / "cut", **options)
+        with pytest.raises(KeyboardInterrupt):
+            pretrain(TEXTS, tmp_path / "cut", **options)
     assert not (tmp_path / "cut" / "config.json").exists()
     resumed = pretrain(TEXTS, tmp_path / "cut", **options)
     assert fingerprint(resumed.network) == fingerprint(whole.network)

@@ -18,6 +18,7 @@ from isogloss.models.bilstm_model import BilstmConfig, WordVectors
 from isogloss.models.crf import LinearChainCrf
 
 UNKNOWN_WORD = 0
+CHAIN_SPREAD = 0.1
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,9 @@ class BilstmTagger(nn.Module):
         hidden = nn.Linear(2 * config.units, config.units)
         self.scorer = nn.Sequential(hidden, nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(config.units, tags))
         self.crf = LinearChainCrf(tags) if chain else None
+        if chain:  # names are mostly new words: small vectors at first are not learnt by heart so soon
+            for embedding in (self.encoder.words, self.encoder.characters.embedding):
+                nn.init.normal_(embedding.weight, std=CHAIN_SPREAD)
 
     def forward(self, sentences: Sentences) -> Tensor:
         scores: Tensor = self.scorer(self.encoder(sentences, self.body(sentences.vectors)))

@@ -28,7 +28,7 @@ NO_LIMIT = 1_000_000  # words: an LSTM reads sentences of any length
 
 
 class BilstmConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
-    """Sizes, as published for the parser of Qi et al. (2018) unless said otherwise; `vectors` counts rows."""
+    """Sizes; layers and units are those of the parser of Qi et al. (2018). `vectors` counts the table's rows."""
 
     model_type = "isogloss_bilstm"
 

@@ -7,6 +7,7 @@ special tokens around a sentence: [CLS] … [SEP] for masked models, <s> … </s
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,6 +21,7 @@ from isogloss.core.registry import check_name
 SPECIALS = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 CAUSAL_SPECIALS = {"pad": "<pad>", "unk": "<unk>", "bos": "<s>", "eos": "</s>"}
 BYTES = 256
+ALPHABET = 1000  # characters that a word piece may begin or go on with
 
 
 def train_tokenizer(
@@ -41,11 +43,36 @@ def train_tokenizer(
 
 
 def _wordpiece(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> Tokenizer:
-    tokenizer = Tokenizer(models.WordPiece(unk_token=specials["unk"]))
-    tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    """Trained with all characters numbered beforehand: the trainer's own numbers, and with them its ties, vary."""
+    blank = Tokenizer(models.WordPiece(unk_token=specials["unk"]))
+    blank.normalizer = normalizers.NFC()
+    blank.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    lines = list(text)
+    alphabet, inner = _alphabet(blank, lines)
+    first = {**specials, **{piece: piece for piece in inner}}
+    options = {"initial_alphabet": alphabet, "limit_alphabet": len(alphabet)}
+    trained = _trained(blank, lines, trainers.WordPieceTrainer, max(vocabulary, len(first)), first, **options)
+    tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token=specials["unk"]))
+    tokenizer.add_special_tokens(list(specials.values()))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = trained.normalizer, trained.pre_tokenizer
     tokenizer.decoder = decoders.WordPiece()
-    return _trained(tokenizer, text, trainers.WordPieceTrainer, vocabulary, specials)
+    return tokenizer
+
+
+def _alphabet(tokenizer: Tokenizer, lines: list[str]) -> tuple[list[str], list[str]]:
+    """The most frequent characters of words, and those of them that continue a word, as pieces."""
+    chunks = Counter(chunk for line in lines for chunk in tokenizer.normalizer.normalize_str(line).split())
+    words: Counter[str] = Counter()
+    for chunk, number in chunks.items():
+        for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(chunk):
+            words[word] += number
+    seen: Counter[str] = Counter()
+    for word, number in words.items():
+        for character in word:
+            seen[character] += number
+    alphabet = sorted(seen, key=lambda character: (-seen[character], character))[:ALPHABET]
+    inside = {character for word in words for character in word[1:]}
+    return sorted(alphabet), [f"##{character}" for character in sorted(inside & set(alphabet))]
 
 
 def _byte_pairs(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> Tokenizer:
@@ -63,11 +90,22 @@ def _bytes(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> To
 
 
 def _unigram(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> Tokenizer:
+    """Trained, then put in order: pieces that are as likely come out in any order."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " ")])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
-    return _trained(tokenizer, text, trainers.UnigramTrainer, vocabulary, specials, unk_token=specials["unk"])
+    options = {"unk_token": specials["unk"]}
+    _trained(tokenizer, text, trainers.UnigramTrainer, vocabulary, specials, **options)
+    pieces = [(piece, round(score, 5)) for piece, score in json.loads(tokenizer.to_str())["model"]["vocab"]]
+    marks, words = pieces[: len(specials)], dict(pieces[len(specials) :])
+    # rare characters get the lowest score plus 0.0001 for each before them, in any order: here in that of the alphabet
+    singles = [piece for piece in words if len(piece) == 1]
+    rare = sorted(piece for piece in singles if words[piece] <= min(words.values()) + 0.0001 * len(singles))
+    words |= dict(zip(rare, sorted((words[piece] for piece in rare), reverse=True), strict=True))
+    ordered = sorted(words.items(), key=lambda piece: (-piece[1], piece[0]))
+    tokenizer.model = models.Unigram([*marks, *ordered], unk_id=list(specials).index("unk"))
+    return tokenizer
 
 
 def _characters(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> Tokenizer:

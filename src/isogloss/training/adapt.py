@@ -84,7 +84,10 @@ def adaptation(
     limit = epochs or chosen.pop("epochs")
     chosen.pop("epochs", None)
     plan = LanguageModelSettings(**chosen)
-    found = survey({getattr(text, "lang", "text"): text, **(mix or {})})
+    target = getattr(text, "lang", "text")
+    if mix and target in mix:
+        raise UsageError(f"mix: '{target}' is the language that the model is adapted to; expected others")
+    found = survey({target: text, **(mix or {})})
     sequences = pack(
         base,
         {lang: one.train for lang, one in found.items()},

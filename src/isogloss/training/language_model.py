@@ -242,8 +242,9 @@ class _Training:
         if not all(torch.isfinite(parameter).all() for parameter in self.parameters):
             raise NotFinite(self.at.step, self.learning_rate())
         self.at.seconds, self.begun = self.seconds(), time.perf_counter()
+        losses = self.workers.sum(self.losses.clone())
         if self.workers.first:
-            state = {"at": vars(self.at), "losses": self.losses, "since": self.since}
+            state = {"at": vars(self.at), "losses": losses, "since": self.since}
             networks = {"network": self.model.network.state_dict(), "optimizer": self.optimizer.state_dict()}
             self.checkpoints.save(self.at.step, {**state, **networks})
         self.workers.wait()
@@ -253,7 +254,8 @@ class _Training:
         if state is None:
             return
         self.at, self.since = _Place(**state["at"]), tuple(state["since"])
-        self.losses.copy_(state["losses"])
+        if self.workers.first:  # the others begin at nothing
+            self.losses.copy_(state["losses"])
         self.model.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.give_weights()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +22,7 @@ from isogloss.training.language_model import History, Pace
 from isogloss.training.language_settings import LanguageModelSettings
 
 UNFINISHED = "unfinished"  # sub-folder of a run that is not done
+PROGRAM = "isogloss"
 NOTE, LOG, EVALUATIONS, CARD = "isogloss.json", "log.tsv", "evaluations.tsv", "README.md"
 
 
@@ -94,6 +97,7 @@ def card(
         for lang, one in surveys.items()
     )
     chosen = "".join(f"- {name}: {value}\n" for name, value in asdict(settings).items())
+    command = f"```\n{shlex.join([PROGRAM, *sys.argv[1:]])}\n```\n\n" if Path(sys.argv[0]).stem == PROGRAM else ""
     return (
         f"# A {title}\n\n"
         f"{type(model.network).__name__}, {model.layers} layers of {model.hidden_size} units, {len(model.tokenizer):,} "
@@ -101,7 +105,7 @@ def card(
         f"isogloss {__version__}.\n\n## Text\n\n"
         "| language | lines | characters | held out | perplexity before | after |\n|---|---|---|---|---|---|\n"
         f"{rows}\n## Training\n\n{last.step:,} steps, {last.tokens:,} tokens, last loss {last.loss:.4f}, "
-        f"{last.tokens_per_second:,.0f} tokens/s{_utilised(last.utilisation)}.\n\n{chosen}\n"
+        f"{last.tokens_per_second:,.0f} tokens/s{_utilised(last.utilisation)}.\n\n{command}{chosen}\n"
         f"`{LOG}` has the loss along the way, `{EVALUATIONS}` the perplexity of held-out lines and alignment.\n"
     )
 

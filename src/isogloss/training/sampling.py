@@ -41,13 +41,16 @@ def apportion(parts: Sequence[float], places: int) -> list[int]:
     """
     if places < len(parts):
         raise UsageError(f"{len(parts)} languages need at least as many sequences a round, got {places}")
-    spare = places - len(parts)
-    exact = [spare * part for part in parts]
+    exact = [places * part for part in parts]
     whole = [int(value) for value in exact]
     by_remainder = sorted(range(len(parts)), key=lambda i: (whole[i] - exact[i], i))
-    for i in by_remainder[: spare - sum(whole)]:
+    for i in by_remainder[: places - sum(whole)]:
         whole[i] += 1
-    return [1 + number for number in whole]
+    for i in range(len(parts)):
+        if not whole[i]:
+            whole[whole.index(max(whole))] -= 1
+            whole[i] = 1
+    return whole
 
 
 def shuffled(number: int, seed: int) -> IntArray:
