@@ -57,6 +57,18 @@ def test_two_models_in_one_go(
     assert "tiny en–fr" in capsys.readouterr().out
 
 
+def test_mean_and_spread_over_pairs(
+    folder: Path, texts: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, all_of_them = tmp_path / "pairs.csv", tmp_path / "means.csv"
+    given = ["similarity", str(folder), "--parallel", *texts, "--source", "en", "--index", "cka"]
+    assert run(*given, "-o", str(one)) == 0
+    assert run(*given, "--mean", "-o", str(all_of_them)) == 0
+    mean = pl.read_csv(one).filter(layer=2)["value"].mean()
+    assert pl.read_csv(all_of_them).filter(layer=2)["mean"].to_list() == pytest.approx([mean])
+    assert f"{mean:.3f}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -44,6 +44,7 @@ def similarity(
     bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for the intervals; 0 for none.")] = 100,
     seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
     neurons: Annotated[int, typer.Option(min=0, help="List the N most and least language-neutral neurons.")] = 0,
+    mean: Annotated[bool, typer.Option("--mean", help="Show mean and spread over the pairs, not each pair.")] = False,
     output: Annotated[
         list[Path] | None,
         typer.Option("--out", "-o", help="Write rows (.csv .tsv .parquet .json) or charts (.html .svg .png .pdf)."),
@@ -93,8 +94,12 @@ def similarity(
         curves = measured if curves is None else curves + measured
     assert curves is not None
     for path in output or ():
-        curves.write(path)
-    _show(curves, neurons)
+        curves.write(path, pairs=not mean)
+    for one in curves.indexes:
+        (_show_means if mean else _show_curves)(one, curves)
+    _show_shapes(curves)
+    if neurons:
+        _show_neurons(curves, neurons)
     for path in output or ():
         out.print(f"written: {path}", soft_wrap=True)
 
@@ -113,19 +118,24 @@ def _short_names(models: list[str]) -> list[str]:
     return short if len(set(short)) == len(short) else models
 
 
-def _show(curves: Curves, neurons: int) -> None:
-    for index in curves.indexes:
-        _show_curves(index, curves)
+def _show_shapes(curves: Curves) -> None:
     peaks = [
         (row["model"], f"{row['source']}–{row['target']}", row["index"], row["peak"], _verdict(row))
         for row in curves.shapes.iter_rows(named=True)
     ]
     if peaks:
         show_table("first align, then predict?", ("model", "pair", "index", "peak", "rises, then falls"), peaks)
-    if neurons:
-        found = curves.language_neutral(neurons)
-        rows = [[_number(cell) for cell in row] for row in found.iter_rows()]
-        show_table("neurons by |correlation| across languages", found.columns, rows)
+
+
+def _show_neurons(curves: Curves, neurons: int) -> None:
+    found = curves.language_neutral(neurons)
+    rows = [[_number(cell) for cell in row] for row in found.iter_rows()]
+    show_table("neurons by |correlation| across languages", found.columns, rows)
+
+
+def _show_means(index: str, curves: Curves) -> None:
+    rows = curves.mean().filter(index=index).drop("index")
+    show_table(index, rows.columns, ([_number(cell) for cell in row] for row in rows.iter_rows()))
 
 
 def _show_curves(index: str, curves: Curves) -> None:

@@ -111,9 +111,12 @@ class Curves:
         wanted = [check_name(index, self.indexes, "index of these curves")] if index else self.indexes
         return curve_chart(self.frame if pairs else self.mean(), wanted, pairs)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Rows as `.csv`, `.tsv`, `.parquet` or `.json`; the charts as `.html`, `.svg`, `.png` or `.pdf`."""
+    def write(self, path: str | os.PathLike[str], *, pairs: bool = True) -> None:
+        """Rows as `.csv`, `.tsv`, `.parquet` or `.json`; the charts as `.html`, `.svg`, `.png` or `.pdf`.
+
+        With `pairs=False` mean and spread over the pairs.
+        """
         from isogloss.results.files import write_chart, write_rows
 
-        if not write_rows(self.frame, path):
-            write_chart(self.plot(), path)
+        if not write_rows(self.frame if pairs else self.mean(), path):
+            write_chart(self.plot(pairs=pairs), path)
