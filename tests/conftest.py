@@ -11,7 +11,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 hypothesis.settings.register_profile(
-    "default", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+    "default",
+    deadline=None,
+    max_examples=50,
+    derandomize="CI" in os.environ,  # new examples are for those who can look at what they break
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
 )
 hypothesis.settings.load_profile("default")
 

@@ -46,15 +46,7 @@ BERT = Family(
     feed_forward=("intermediate", "output.dense"),
     norms=("attention.output.LayerNorm", "output.LayerNorm"),
 )
-XLM_R = Family(
-    blocks="encoder.layer",
-    final_norm=None,
-    embeddings="embeddings",
-    attention=("attention.self", "attention.output.dense"),
-    feed_forward=("intermediate", "output.dense"),
-    norms=("attention.output.LayerNorm", "output.LayerNorm"),
-    padded_positions=True,
-)
+XLM_R = replace(BERT, padded_positions=True)
 XLM_R_XL = Family(
     blocks="encoder.layer",
     final_norm="encoder.LayerNorm",
@@ -82,15 +74,7 @@ T5_ENCODER = Family(
     norms=("layer.0.layer_norm", "layer.1.layer_norm"),
     max_length=512,
 )
-MT5_ENCODER = Family(
-    blocks="encoder.block",
-    final_norm="encoder.final_layer_norm",
-    embeddings="shared",
-    attention=("layer.0.SelfAttention",),
-    feed_forward=("layer.1.DenseReluDense",),
-    norms=("layer.0.layer_norm", "layer.1.layer_norm"),
-    max_length=1024,
-)
+MT5_ENCODER = replace(T5_ENCODER, max_length=1024)
 MODERNBERT = Family(
     blocks="layers",
     final_norm="final_norm",
