@@ -16,6 +16,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
 from isogloss.models.norms import new_model
+from isogloss.models.tokenizers import KINDS
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -168,11 +169,9 @@ def _train(tokenizer: Tokenizer, trainer: type, marks: list[str], size: int, **o
 
 
 def _wordpiece(marks: list[str]) -> Tokenizer:
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer = KINDS["wordpiece"](SENTENCES * 3, 220, _named(marks))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
-    return _train(tokenizer, trainers.WordPieceTrainer, marks, 220)
+    return tokenizer
 
 
 def _byte_level(marks: list[str]) -> Tokenizer:
@@ -195,8 +194,11 @@ def _spaces_as_marks(marks: list[str], prepend: bool) -> Tokenizer:
 
 
 def _unigram(marks: list[str]) -> Tokenizer:
-    tokenizer = Tokenizer(models.Unigram())
+    tokenizer = KINDS["unigram"](SENTENCES * 3, 300, _named(marks))
     tokenizer.normalizer = normalizers.Replace(Regex(" {2,}"), " ")
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.decoder = decoders.Metaspace()
-    return _train(tokenizer, trainers.UnigramTrainer, marks, 300, unk_token="<unk>")
+    return tokenizer
+
+
+def _named(marks: list[str]) -> dict[str, str]:
+    """Special tokens as the library's trainers take them; theirs give the same vocabulary in every process."""
+    return {mark.strip("[]<>/").lower() + ("_end" if "/" in mark else ""): mark for mark in marks}
