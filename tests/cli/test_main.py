@@ -114,3 +114,10 @@ def test_ls_shows_one_line_per_format(capsys: pytest.CaptureFixture[str]) -> Non
     assert code == 0
     first_words = [line.split()[0] for line in text.splitlines() if line.strip()]
     assert set(FORMATS) <= set(first_words)
+
+
+def test_a_study_file_is_not_taken_for_a_corpus(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text("task: pos\n")
+    code, _, err = isogloss(capsys, "validate", str(tmp_path / "study.yaml"))
+    assert code == 3
+    assert "study files are not read by this version" in err
