@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 PUBLIC = {
     "Curves": "isogloss.results.curves",
     "similarity": "isogloss.models.similarity",
-    "untrained_encoder": "isogloss.models.untrained",
+    "untrained_encoder": "isogloss.models.fresh",
     "Results": "isogloss.results.record",
     "transfer": "isogloss.training.transfer",
     "adapt": "isogloss.training.adapt",

@@ -21,8 +21,8 @@ def demo(
     """Show the artificial languages of the laboratory and measure an encoder on them."""
     from isogloss.cli.ls import SHELVES
     from isogloss.corpora.lab.laboratory import Laboratory
+    from isogloss.models.fresh import untrained_encoder
     from isogloss.models.similarity import similarity
-    from isogloss.models.untrained import untrained_encoder
     from isogloss.results.files import check_suffix
 
     check_suffix(output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
 from isogloss.models.load import LoadedModel, describe
 from isogloss.models.norms import new_model
+from isogloss.models.tokenizers import train_tokenizer
 
 HEAD_WIDTH = 64  # units of an attention head, where their number is not given
 
@@ -42,6 +44,15 @@ def fresh_model(
         ids = {"vocab_size": len(tokenizer), "pad_id": tokenizer.pad_token_id}
         network = new_model(norm or "post", causal=causal, max_length=length, **ids, **sizes)
     return describe("fresh", network, network.base_model, tokenizer)
+
+
+def untrained_encoder(
+    text: Iterable[str], *, layers: int = 12, width: int = 128, vocabulary: int = 4000, seed: int = 0
+) -> LoadedModel:
+    """A BERT whose sub-words come from `text` and whose weights are random: what knows nothing yet."""
+    tokenizer = train_tokenizer(text, "wordpiece", vocabulary)
+    body = fresh_model(tokenizer, layers=layers, width=width, seed=seed).body
+    return describe("untrained", body, body, tokenizer)
 
 
 def _llama(tokenizer: Any, *, layers: int, width: int, heads: int, length: int, dropout: float, seed: int) -> Any:
