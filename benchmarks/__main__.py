@@ -7,7 +7,16 @@ import os
 import platform
 from importlib import import_module
 
-NAMES = ["conllu_reading", "similarity_battery", "extraction", "spanning_tree", "finetuning", "pretraining"]
+NAMES = [
+    "conllu_reading",
+    "similarity_battery",
+    "extraction",
+    "spanning_tree",
+    "parsing",
+    "finetuning",
+    "pretraining",
+    "studies",
+]
 
 
 def main() -> None:

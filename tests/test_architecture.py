@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "corpora": {"core", "languages"},
     "metrics": {"core"},
     "indexes": {"core"},
-    "results": {"core"},
+    "results": {"core", "languages", "metrics"},
     "text": {"core", "languages", "corpora", "metrics", "indexes", "results"},
     "models": {"core", "languages", "corpora", "metrics", "indexes", "results", "text"},
     "tasks": {"core", "languages", "corpora", "metrics", "indexes", "results", "text", "models"},

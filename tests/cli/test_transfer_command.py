@@ -68,6 +68,21 @@ def test_grid_searches_first(capsys: pytest.CaptureFixture[str], world: Path) ->
     assert tried == [[batch, rate] for batch in ("16", "32") for rate in ("1e-05", "2.5e-05", "5e-05")]
 
 
+def test_layers_drawn_anew_are_named_in_the_rows(
+    capsys: pytest.CaptureFixture[str], world: Path, tmp_path: Path
+) -> None:
+    code, _, errors = isogloss(capsys, *command(world, "--reinit", "embeddings,1-2", "--write", tmp_path / "rows.csv"))
+    assert code == 0, errors
+    corpora = [ig.read_treebank(world / f"{name}.conllu", lang="qla") for name in ("train", "qla", "qla")]
+    options = {"before": [ig.reinit("1-2", embeddings=True)], "epochs": 1, "learning_rate": 0.001}
+    model = ig.load_model(world / "model", device="cpu")
+    expected = ig.transfer(model, "pos", *corpora[:2], {"qla": corpora[2]}, **options)
+    frame = pl.read_csv(tmp_path / "rows.csv")
+    assert set(frame["changes"]) == set(expected.frame["changes"]) == {"reinit('embeddings,1-2')"}
+    assert set(frame["run"]) == set(expected.frame["run"])
+    assert frame["value"][0] == expected.frame["value"][0]
+
+
 def test_control_c_says_how_to_go_on(
     capsys: pytest.CaptureFixture[str], world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +104,8 @@ def test_control_c_says_how_to_go_on(
         (["--precision", "fp61"], "unknown precision"),
         (["--test", "fr"], "expected LANGUAGE=FILE"),
         (["--device", "gpu"], "unknown device"),
+        (["--reinit", "2-1"], "reinit: expected layers such as 1-2"),
+        (["--reinit", "3-4"], "the layers of 'model' are 1-3, got 3-4"),
     ],
 )
 def test_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str], world: Path, more: list[str], said: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.fx import GraphModule
 
-from isogloss.models.attention import unpadded_attention
+from isogloss.models.attention import padded_attention, unpadded_attention
 from isogloss.models.fresh import fresh_model
 from isogloss.models.tokenizers import train_tokenizer
 
@@ -31,3 +31,27 @@ def test_compiled_attention_has_no_mask(causal: bool) -> None:
     torch._dynamo.reset()
     assert seen == [(None, causal)] * 2
     assert torch.allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_mask_that_nobody_looks_at(causal: bool, padded: bool) -> None:
+    """The same states with and without padding, from a mask that is built in any case."""
+    model = fresh_model(train_tokenizer([], "bytes", 300, causal=causal), causal=causal, layers=2, width=64)
+    body: Any = model.body.eval()
+    ids, mask = torch.randint(5, 200, (2, 16)), torch.ones(2, 16, dtype=torch.int64)
+    mask[0, 11 if padded else 16 :] = 0
+    masks: list[Any] = []
+    attention = torch.nn.functional.scaled_dot_product_attention
+
+    def watch(*arguments: Any, **options: Any) -> torch.Tensor:
+        masks.append(options["attn_mask"])
+        return attention(*arguments, **options)
+
+    expected = body(input_ids=ids, attention_mask=mask)[0]
+    with padded_attention(body), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.nn.functional, "scaled_dot_product_attention", watch)
+        found = body(input_ids=ids, attention_mask=mask)[0]
+    assert [tuple(mask.shape) for mask in masks] == [(2, 1, 16, 16)] * 2
+    assert {mask.dtype for mask in masks} == {torch.float32}
+    assert torch.allclose(found[mask.bool()], expected[mask.bool()], atol=1e-5)

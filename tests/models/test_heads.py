@@ -15,8 +15,9 @@ import transformers
 from isogloss.core.errors import UnknownName
 from isogloss.models.encoding import encode_sentences, padding_id
 from isogloss.models.heads import WithHead, with_head
-from isogloss.models.load import LoadedModel
-from tiny_models import CONFIGS, SENTENCES
+from isogloss.models.load import LoadedModel, load_model
+from isogloss.training.identity import model_identity
+from tiny_models import CONFIGS, SENTENCES, build, build_masked
 
 Tiny = Callable[[str], LoadedModel]
 KINDS = ["token", "sequence", "span"]
@@ -117,6 +118,63 @@ def test_a_body_with_added_parts_keeps_them(tiny: Tiny) -> None:
     network: Any = with_head(replace(model, body=body), "token")
     assert isinstance(network, WithHead)
     assert torch.equal(network.body.added.weight, body.added.weight)
+
+
+@pytest.mark.parametrize("kind_of_files", ["body", "pretraining"])
+def test_the_pooler_of_the_files_is_in_the_classifier(kind_of_files: str, tmp_path: Path) -> None:
+    """As the library's own class reads it, from a bare body and from a network that was trained with its heads."""
+    build("bert", tmp_path)
+    if kind_of_files == "pretraining":
+        transformers.BertForPreTraining(transformers.AutoConfig.from_pretrained(tmp_path)).save_pretrained(tmp_path)
+    model = load_model(tmp_path, device="cpu")
+    network: Any = with_head(model, "sequence", ("a", "b", "c"))
+    own = AUTO["sequence"].from_pretrained(tmp_path, num_labels=3)
+    expected = {name: value for name, value in own.base_model.state_dict().items() if name.startswith("pooler.")}
+    assert (
+        set(expected) == {"pooler.dense.weight", "pooler.dense.bias"} and not model.body.state_dict().keys() & expected
+    )
+    for name, value in expected.items():
+        assert torch.equal(network.base_model.state_dict()[name], value)
+        assert network.base_model.state_dict()[name].data_ptr() != model.pooler[name].data_ptr(), "a copy"
+    own.classifier.load_state_dict(network.classifier.state_dict())
+    assert torch.equal(answer(network, model, "sequence"), answer(own, model, "sequence"))
+
+
+def test_a_pooler_that_is_not_in_the_files_is_drawn_with_the_head(tmp_path: Path) -> None:
+    before = torch.random.get_rng_state()
+    model = load_model(build_masked(tmp_path), device="cpu")
+    assert torch.equal(torch.random.get_rng_state(), before) and not model.pooler
+    drawn = [drawn_pooler(model, seed) for seed in (1, 1, 2)]
+    assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
+    assert drawn[0].std().item() == pytest.approx(0.3, rel=0.2), "as the model's own layers"
+
+
+def drawn_pooler(model: LoadedModel, seed: int) -> torch.Tensor:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network: Any = with_head(model, "sequence", ("a", "b"))
+    weight: torch.Tensor = network.base_model.pooler.dense.weight
+    return weight
+
+
+def test_models_that_differ_in_the_pooler_alone_are_two(tiny: Tiny) -> None:
+    model = tiny("bert")
+    assert model_identity(replace(model, pooler={})) != model_identity(model)
+
+
+def test_a_family_without_pooler_keeps_its_own_head(tiny: Tiny) -> None:
+    """XLM-R classifies by a head of its own, whatever lies in its files."""
+    model = tiny("xlm-roberta")
+    network: Any = with_head(model, "sequence", ("a", "b"))
+    assert model.pooler and network.base_model.pooler is None
+    assert type(network.classifier).__name__ == "XLMRobertaClassificationHead"
+
+
+def test_a_body_with_its_pooler_inside_brings_it(tiny: Tiny) -> None:
+    model = tiny("bert")
+    body = transformers.BertModel(model.body.config)
+    network: Any = with_head(replace(model, body=body, pooler={}), "sequence", ("a", "b"))
+    assert torch.equal(network.base_model.pooler.dense.weight, body.pooler.dense.weight)
 
 
 def test_a_wrong_kind_is_refused(tiny: Tiny) -> None:

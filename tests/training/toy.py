@@ -14,7 +14,7 @@ from isogloss.corpora.conllu import FORMAT, Row, Tree
 from isogloss.corpora.corpus import Corpus
 from isogloss.models.batching import IntArray
 from isogloss.models.load import LoadedModel, load_model
-from isogloss.training.loop import Objective
+from isogloss.training.objective import Objective
 from tiny_models import build
 
 TAGS = {"cat": "NOUN", "mat": "NOUN", "chat": "NOUN", "sat": "VERB", "dort": "VERB", "sold": "VERB"}

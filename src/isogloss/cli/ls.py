@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from isogloss.cli.run import StoreFolder
 from isogloss.cli.screen import show_table
+from isogloss.core.errors import InputError
 from isogloss.core.registry import check_name
 
 Row = tuple[object, ...]
@@ -54,24 +57,71 @@ def families() -> Iterable[Row]:
         yield name, "decoder" if family.causal else "encoder", "pre-LN" if family.final_norm else "post-LN"
 
 
+def changes() -> Iterable[Row]:
+    from isogloss.studies.changes import CHANGES
+
+    for name, kind in CHANGES.items():
+        yield name, ", ".join(kind.arguments.model_fields), "stored" if kind.stored else "done for each run"
+
+
+def backends() -> Iterable[Row]:
+    from isogloss.studies.backends import BACKENDS
+
+    return ((name, BACKENDS.module(name)) for name in BACKENDS)
+
+
+def runs(folder: Path | None = None) -> Iterable[Row]:
+    """Every run of every study in the store, and how it stands."""
+    from isogloss.results.running import running
+    from isogloss.studies.record import read_records
+    from isogloss.studies.run import open_store, store_folder
+
+    if not store_folder(folder).is_dir():
+        raise InputError(store_folder(folder), "the folder of a store", "nothing there", advice="name it with --store")
+    store = open_store(folder)
+    done, now = store.ids(), {one.get("label"): one for one in running(store)}
+    for record in read_records(store):
+        for label, goals in record.runs.items():
+            yield (
+                label,
+                record.name,
+                _state(label, goals, done, now, record.failed),
+                record.failed.get(label, "")[-200:],
+            )
+
+
+def _state(label: str, goals: list[str], done: set[str], now: dict[Any, Any], failed: dict[str, str]) -> str:
+    if all(goal in done for goal in goals):
+        return "done"
+    if label in now:
+        one = now[label]
+        return f"running, step {one['step']} of {one['steps']}" if one.get("steps") else "running"
+    return "failed" if label in failed else "open"
+
+
 # shelf → (what a row holds, its rows); a new registry is one line here
 SHELVES: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
     "formats": (("format", "kind", "what it is"), formats),
     "indexes": (("index", "needs", "what it asks"), indexes),
     "tasks": (("task", "reads", "metrics", "what it asks"), tasks),
     "families": (("model type", "kind", "norms"), families),
+    "changes": (("change", "arguments", "kept"), changes),
+    "backends": (("backend", "module"), backends),
+    "runs": (("run", "study", "state", "why"), runs),
     "laboratory": (("code", "name", "script", "order", "descent", "role"), laboratory),
     "languages": (("code", "name", "scripts", "family", "branch", "pretrained in"), languages),
 }
-ON_REQUEST = {"languages"}  # long or slow to gather: shown only when named
+ON_REQUEST = {"languages", "runs"}  # long or slow to gather: shown only when named
 
 
 def ls(
     shelf: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(SHELVES)}. All if omitted.")] = None,
     find: Annotated[str, typer.Argument(help="Only rows that hold this text, such as a language's name.")] = "",
+    store: StoreFolder = None,
 ) -> None:
     """List what isogloss knows: formats, indexes, model families, laboratory languages …"""
     wanted = [check_name(shelf, SHELVES, "shelf")] if shelf else [s for s in SHELVES if s not in ON_REQUEST]
     for name in wanted:
         columns, rows = SHELVES[name]
-        show_table(name, columns, (row for row in rows() if find.lower() in "\t".join(map(str, row)).lower()))
+        found = runs(store) if name == "runs" else rows()
+        show_table(name, columns, (row for row in found if find.lower() in "\t".join(map(str, row)).lower()))

@@ -14,7 +14,8 @@ from typing import Annotated
 import typer
 
 from isogloss import __version__
-from isogloss.cli import adapt, demo, lab, ls, predict, pretrain, similarity, transfer, validate
+from isogloss.cli import adapt, demo, gc, lab, ls, predict, pretrain, similarity, transfer, validate
+from isogloss.cli import run as run_command
 from isogloss.cli.arguments import spread_lists
 from isogloss.cli.screen import complain
 from isogloss.core.errors import IsoglossError
@@ -31,11 +32,13 @@ app.command("transfer")(transfer.transfer)
 app.command("predict")(predict.predict)
 app.command("pretrain")(pretrain.pretrain)
 app.command("adapt")(adapt.adapt)
+app.command("run")(run_command.run)
+app.command("gc")(gc.gc)
 app.command("ls")(ls.ls)
 app.command("validate")(validate.validate)
 app.command("lab")(lab.lab)
 
-LISTS = ["--parallel", "--test", "--text", "--mix"]  # options that may be followed by several words
+LISTS = ["--parallel", "--test", "--text", "--mix", "--set"]  # options that may be followed by several words
 
 
 def _show_version(wanted: bool) -> None:

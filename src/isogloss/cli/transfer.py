@@ -38,6 +38,9 @@ def transfer(
     precision: Annotated[str | None, typer.Option(help="fp32 or bf16 (bf16 on a GPU).")] = None,
     patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better score.")] = None,
     vectors: Annotated[Path | None, typer.Option(help="Word vectors for bilstm: word v1 … vd a line.")] = None,
+    reinit: Annotated[
+        str | None, typer.Option(help="Draw these layers anew before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
+    ] = None,
     grid: Annotated[bool, typer.Option("--grid", help="First find batch size and learning rate on dev.")] = False,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="Keep networks, predictions and rows here, and go on from here.")
@@ -57,10 +60,12 @@ def transfer(
     """Fine-tune a model on one language and score it on others that it was not trained for."""
     from isogloss.models.bilstm_model import BILSTM, bilstm
     from isogloss.models.load import load_model
+    from isogloss.models.reinit import reinit as draw_anew
     from isogloss.results.files import check_suffix
     from isogloss.tasks import TASKS
     from isogloss.tasks.bilstm import task_over
     from isogloss.training.settings import settings_for
+    from isogloss.training.transfer import changed
     from isogloss.training.transfer import transfer as run
     from isogloss.training.workers import join
 
@@ -70,6 +75,7 @@ def transfer(
         raise UsageError(f"--vectors are for the baseline bilstm; '{model}' has its own")
     if grid and model == BILSTM:
         raise UsageError("--grid tries rates for pretrained models, far too low for bilstm; give --lr and --batch")
+    before = [] if reinit is None else [draw_anew(reinit)]
     chosen, numbers, files = TASKS[task], _seeds(seeds), files_by_language(test, "--test")
     if predict:
         _check_pattern(predict, list(files), numbers)
@@ -83,16 +89,20 @@ def transfer(
         loaded = bilstm(vectors, device=device)
     else:
         loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
+    for change in before:
+        change.chosen(loaded)  # layers that the model does not have are told before any work
     chosen = task_over(loaded, chosen)
     with library_warnings(), work_kept(folder), training_bar() as tell:
         if grid:
-            settings |= _best_of_grid(loaded, chosen, corpora, numbers[0], settings, folder, tell)
+            searched = changed(loaded, before, numbers[0])
+            settings |= _best_of_grid(searched, chosen, corpora, numbers[0], settings, folder, tell)
         results = run(
             loaded,
             chosen,
             corpora["train"],
             corpora["dev"],
             tests,
+            before=before,
             seeds=numbers,
             out=folder,
             progress=lambda seed, report: tell(f"seed {seed}", report),

@@ -7,18 +7,24 @@ from typing import Annotated
 
 import typer
 
-from isogloss.cli.screen import out, show_table, warn
+from isogloss.cli.run import Set, StoreFolder
+from isogloss.cli.screen import complain, out, show_table, warn
 
 
 def validate(
-    file: Annotated[Path, typer.Argument(help="A corpus file, plain or compressed (.gz, .xz, .bz2).")],
+    file: Annotated[Path, typer.Argument(help="A corpus file, plain or compressed (.gz, .xz, .bz2), or a study file.")],
     format: Annotated[
         str | None, typer.Option("--format", "-f", help="Read it as this format (see `isogloss ls formats`).")
     ] = None,
     lang: Annotated[str | None, typer.Option(help="Language code, where the file's name does not say it.")] = None,
     repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken, and list it.")] = False,
+    set: Set = None,
+    store: StoreFolder = None,
 ) -> None:
-    """Say what kind of corpus a file is and count it, or say what is wrong and where."""
+    """Say what kind of corpus a file is and count it, explain a study, or say what is wrong and where."""
+    if file.suffix in (".yaml", ".yml") and format is None:
+        _study(file, set or [], store)
+        return
     from isogloss.corpora.readers import read_file
 
     corpus = read_file(file, format, lang=lang, repair=repair)
@@ -29,3 +35,20 @@ def validate(
         warn(f"repaired or left out: {error}")
     if not corpus.repairs:
         out.print("[green]valid[/]")
+
+
+def _study(file: Path, set: list[str], folder: Path | None) -> None:
+    """Runs, what they share, what is done, what it will cost; what is not here is told last."""
+    from isogloss.studies.explain import explain
+    from isogloss.studies.overrides import parse_overrides
+    from isogloss.studies.run import open_store, planned, store_folder
+
+    store = open_store(folder) if store_folder(folder).exists() else None  # to look at a study leaves no traces
+    plan = planned(file, store, set=parse_overrides(set))
+    show_table(f"{file}: study", ("", ""), explain(plan, store))
+    for error in plan.missing.values():
+        warn(f"not here: {error}")
+    if plan.missing:
+        complain("the study is well formed, but not all that it reads is here")
+        raise typer.Exit(3)
+    out.print("[green]valid[/]")

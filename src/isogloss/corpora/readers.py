@@ -191,7 +191,7 @@ def detect_format(path: str | os.PathLike[str], kind: str | None = None) -> Form
     """The format a file is in, from its suffix and first lines; of one `kind` only if given."""
     head = read_head(path)
     if bare_suffix(path) in (".yaml", ".yml"):
-        raise InputError(path, "a corpus", "a YAML file; study files are not read by this version")
+        raise InputError(path, "a corpus", "a YAML file; `isogloss run` does studies")
     if not head:
         raise InputError(path, "a corpus", "an empty file")
     for name in FORMATS:

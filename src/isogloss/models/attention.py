@@ -1,7 +1,9 @@
-"""Attention over sequences without padding, which needs no mask: the one case with a fast kernel, also when compiled.
+"""The model library's attention for steps that must not look at a mask's values: compiled or recorded ones.
 
-When it is compiled the model library cannot look at a mask's values, so it always builds one, and with a mask PyTorch
-falls back to an attention several times slower. This one is registered beside the library's, under its own name.
+Left to itself the library looks whether there is padding at all, for which the host waits for the device, and when it
+is compiled it cannot look and always builds a mask, with which PyTorch's attention is several times slower. So whoever
+knows says it beforehand: no sequence has padding, and there is no mask, or some may, and there always is one. Both are
+registered beside the library's own, under names of their own.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-NAME = "isogloss_unpadded"
+UNPADDED, PADDED = "isogloss_unpadded", "isogloss_padded"
 WINDOWS = ("local_size", "local_attention_size")  # what the library's versions call the reach of local attention
 
 
@@ -28,17 +31,38 @@ def mask_of_windows(**options: Any) -> Any:
     return mask(**options)
 
 
-AttentionInterface.register(NAME, sdpa_attention_forward)
-AttentionMaskInterface.register(NAME, mask_of_windows)
+def mask_of_padding(**options: Any) -> Tensor:
+    """The library's mask, whatever it holds, as numbers that are added to the scores of attention.
+
+    PyTorch would turn truth values into such numbers too, but once in every layer.
+    """
+    build: Any = sdpa_mask
+    seen = build(**{**options, "allow_is_causal_skip": False, "allow_is_bidirectional_skip": False})
+    dtype = options["dtype"]
+    return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill_(~seen, torch.finfo(dtype).min)
+
+
+for _name, _mask in ((UNPADDED, mask_of_windows), (PADDED, mask_of_padding)):
+    AttentionInterface.register(_name, sdpa_attention_forward)
+    AttentionMaskInterface.register(_name, _mask)
+
+
+def unpadded_attention(network: nn.Module) -> contextlib.AbstractContextManager[None]:
+    """Within, every token of every sequence is taken to be present; for networks that use PyTorch's attention."""
+    return _attention(network, UNPADDED)
+
+
+def padded_attention(network: nn.Module) -> contextlib.AbstractContextManager[None]:
+    """Within, nobody looks whether there is padding; for networks that use PyTorch's attention."""
+    return _attention(network, PADDED)
 
 
 @contextlib.contextmanager
-def unpadded_attention(network: nn.Module) -> Iterator[None]:
-    """Within, every token of every sequence is taken to be present; for networks that use PyTorch's attention."""
+def _attention(network: nn.Module, name: str) -> Iterator[None]:
     configs: list[Any] = [module.config for module in network.modules() if hasattr(module, "config")]
     changed = [c for c in {id(c): c for c in configs}.values() if c._attn_implementation == "sdpa"]
     for config in changed:
-        config._attn_implementation = NAME
+        config._attn_implementation = name
     try:
         yield
     finally:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from isogloss.models.heads import body_states, copied_body, head_dropout, labelled_config
+from isogloss.models.heads import body_states, copied_body, head_dropout, labelled_config, rows_at
 from isogloss.models.load import LoadedModel
 
 ARC_UNITS, RELATION_UNITS = 500, 200
@@ -76,7 +76,7 @@ class BiaffineParser(BiaffineScorer):
     ) -> ParserScores:
         """Scores for the words at `places[sentence, word]` among all tokens; `known` is False for padding."""
         states = body_states(self.body, input_ids, attention_mask, **inputs)
-        return self.scores(self.dropout(states.flatten(0, 1)[places]), known)
+        return self.scores(self.dropout(rows_at(states.flatten(0, 1), places)), known)
 
 
 def possible_heads(known: Tensor) -> Tensor:

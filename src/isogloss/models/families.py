@@ -93,6 +93,9 @@ LLAMA = Family(
     feed_forward=("mlp",),
     norms=("input_layernorm", "post_attention_layernorm"),
 )
+PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
+QUERY_KEY_NORMS = ("self_attn.q_norm", "self_attn.k_norm")
+QWEN3 = replace(LLAMA, attention=PROJECTIONS, norms=(*LLAMA.norms, *QUERY_KEY_NORMS))
 GEMMA = Family(
     blocks="layers",
     final_norm="norm",
@@ -108,6 +111,7 @@ GEMMA = Family(
     ),
     bos=True,
 )
+GEMMA3 = replace(GEMMA, attention=PROJECTIONS, norms=(*GEMMA.norms, *QUERY_KEY_NORMS))
 # as pre-LN encoders are built; `family_of` asks the configuration. What a scheme does not have is an empty module.
 ISOGLOSS = Family(
     blocks="layers",
@@ -138,9 +142,9 @@ FAMILIES = {
     "llama": LLAMA,
     "mistral": LLAMA,
     "qwen2": LLAMA,
-    "qwen3": LLAMA,
+    "qwen3": QWEN3,
     "gemma2": GEMMA,
-    "gemma3_text": GEMMA,
+    "gemma3_text": GEMMA3,
     "isogloss": ISOGLOSS,
 }
 

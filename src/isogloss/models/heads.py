@@ -3,7 +3,8 @@
 Where the model library has a class of that kind over the very same body, that class is used, so that the
 fine-tuned network is saved as one that plain `transformers` loads. For the others (XGLM; the encoder of mT5 and
 of BART, whose own classes want the decoder; a body with added parts) `WithHead` is called in the same way and
-gives the same kind of output. Heads are initialised from PyTorch's global generator.
+gives the same kind of output. Heads are initialised from PyTorch's global generator, but for the pooler of BERT, which
+is pretrained where the model's files hold it: published figures for inference (XNLI) start from it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from transformers.modeling_outputs import (
     QuestionAnsweringModelOutput,
     SequenceClassifierOutput,
@@ -23,7 +25,7 @@ from transformers.models.auto import modeling_auto
 
 from isogloss.core.registry import check_name
 from isogloss.models.encoding import padding_id
-from isogloss.models.load import LoadedModel
+from isogloss.models.load import POOLER, LoadedModel
 
 Kind = Literal["token", "sequence", "span"]
 CLASSES: dict[str, Any] = {
@@ -31,7 +33,6 @@ CLASSES: dict[str, Any] = {
     "sequence": modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
     "span": modeling_auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING,
 }
-POOLER = "pooler."  # the one part of a body that is not loaded: here it is fresh, as part of the head
 DROPOUTS = ("classifier_dropout", "hidden_dropout_prob", "hidden_dropout", "dropout", "dropout_rate")
 DROPOUT = 0.1  # where the configuration states none, as in the model library's own heads
 SPAN_LABELS = ("start", "end")
@@ -46,7 +47,8 @@ def with_head(model: LoadedModel, kind: Kind, labels: Sequence[str] = SPAN_LABEL
     if owner is None or not _same_body(owner, config, model.body):
         return WithHead(model, kind, config)
     network: nn.Module = owner._from_config(config, dtype=dtype)
-    network.base_model.load_state_dict(model.body.state_dict(), strict=False)  # type: ignore[operator, union-attr]
+    weights = {**model.body.state_dict(), **model.pooler}
+    network.base_model.load_state_dict(weights, strict=False)  # type: ignore[operator, union-attr]
     return network.to(model.device).train()
 
 
@@ -112,6 +114,15 @@ def pool_text(states: Tensor, mask: Tensor, pooling: str) -> Tensor:
     return states[torch.arange(len(states), device=states.device), place]
 
 
+def rows_at(states: Tensor, places: Tensor) -> Tensor:
+    """`states[places]`, with a gradient that is one quick kernel on a GPU and the same every time.
+
+    >>> rows_at(torch.tensor([[1.0], [2.0]]), torch.tensor([[1, 0]])).tolist()
+    [[[2.0], [1.0]]]
+    """
+    return functional.embedding(places, states)
+
+
 def fresh_linear(model: LoadedModel, inputs: int, outputs: int) -> nn.Linear:
     """A linear layer as the model's own are initialised: normal weights of its `initializer_range`, no bias."""
     parameter = next(model.body.parameters())
@@ -132,5 +143,8 @@ def _same_body(owner: Any, config: Any, body: nn.Module) -> bool:
     """Whether the class has this very body inside: the same type with the same weights, a pooler aside."""
     with torch.device("meta"):
         inside = owner(config).base_model
-    shapes = {name: value.shape for name, value in inside.state_dict().items() if not name.startswith(POOLER)}
-    return type(inside) is type(body) and shapes == {name: value.shape for name, value in body.state_dict().items()}
+    return type(inside) is type(body) and _shapes(inside) == _shapes(body)
+
+
+def _shapes(body: nn.Module) -> dict[str, torch.Size]:
+    return {name: value.shape for name, value in body.state_dict().items() if not name.startswith(POOLER)}

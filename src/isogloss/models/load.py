@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 import transformers
-from torch import nn
+from torch import Tensor, nn
 from transformers.models.auto import modeling_auto
 from transformers.utils import logging
 
@@ -28,6 +28,7 @@ Layer = int | str  # 0 … L, or FINAL
 FINAL = "final"  # the last block's output after the final norm (pre-LN families)
 NO_LIMIT = 1_000_000  # tokenizers state an absurd length when they know none
 DEFAULT_LENGTH = 512
+POOLER = "pooler."
 HEADS = {"mlm": "AutoModelForMaskedLM", "clm": "AutoModelForCausalLM"}
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.*", "*.model", "*.tiktoken")
 
@@ -37,7 +38,9 @@ class LoadedModel:
     """A model ready for use, in evaluation mode.
 
     `network` is what was loaded, with its head if one was asked for; `body` is the text stack inside it.
-    `prefix` and `suffix` are the special tokens around every sentence, as in the model's training.
+    `prefix` and `suffix` are the special tokens around every sentence, as in the model's training. `pooler` has the
+    weights, where the files hold any, of the layer by which BERT was trained to judge pairs of sentences: no state is
+    made with it, so the body is without, but a classifier of texts starts from it.
     """
 
     name: str
@@ -50,6 +53,7 @@ class LoadedModel:
     max_length: int
     prefix: tuple[int, ...]
     suffix: tuple[int, ...]
+    pooler: Mapping[str, Tensor] = field(default_factory=dict)
 
     @property
     def blocks(self) -> list[nn.Module]:
@@ -96,11 +100,11 @@ def load_model(
         config = transformers.AutoConfig.from_pretrained(name, **remote)
         tokenizer = transformers.AutoTokenizer.from_pretrained(name, **remote)
         options = {"dtype": _dtype(dtype), "device_map": device_map, "use_safetensors": None if allow_pickle else True}
-        network = _read_weights(name, config, head, {**options, **remote})
+        network, pooler = _read_weights(name, config, head, {**options, **remote})
     body = _text_stack(network.base_model if head else network)
     if place is not None:
         network.to(place)
-    return describe(name, network if head else body, body, tokenizer)
+    return replace(describe(name, network if head else body, body, tokenizer), pooler=pooler)
 
 
 def describe(name: str, network: nn.Module, body: nn.Module, tokenizer: Any) -> LoadedModel:
@@ -161,8 +165,11 @@ def chosen_device(device: str | torch.device | None) -> torch.device:
     return chosen
 
 
-def _read_weights(name: str, config: Any, head: str | None, options: dict[str, Any]) -> Any:
-    """The network with all its weights; one that is not in the files would be random, so it is an error."""
+def _read_weights(name: str, config: Any, head: str | None, options: dict[str, Any]) -> tuple[Any, dict[str, Tensor]]:
+    """The network with all its weights, and those of its pooler, if there are any.
+
+    One that is not in the files would be random, so it is an error; only the pooler is often absent.
+    """
     whole: Any = modeling_auto.MODEL_MAPPING.get(type(config), None)
     encoder: Any = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(config), whole)
     auto: Any = transformers.AutoModel
@@ -170,13 +177,23 @@ def _read_weights(name: str, config: Any, head: str | None, options: dict[str, A
         auto = getattr(transformers, HEADS[check_name(head, HEADS, "head")])
     elif encoder is not whole:
         auto = transformers.AutoModelForTextEncoding
-    elif whole is not None and "add_pooling_layer" in inspect.signature(whole).parameters:
-        options = {**options, "add_pooling_layer": False}  # no state of ours, and often absent from the files
-    network, loaded = auto.from_pretrained(name, output_loading_info=True, **options)
-    if missing := sorted(loaded["missing_keys"]):
-        shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+    with torch.random.fork_rng(devices=[]):  # a pooler that is absent is drawn
+        network, loaded = auto.from_pretrained(name, output_loading_info=True, **options)
+    missing = set(loaded["missing_keys"])
+    pooler = {}
+    if not head and "add_pooling_layer" in inspect.signature(type(network)).parameters:  # it can do without one
+        pooler, network.pooler = _pooler(network, missing), None
+        missing = {key for key in missing if not key.startswith(POOLER)}
+    if missing:
+        shown = ", ".join(sorted(missing)[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
         raise InputError(name, "all the weights that its configuration names", f"none for {shown}")
-    return network
+    return network, pooler
+
+
+def _pooler(network: Any, missing: set[str]) -> dict[str, Tensor]:
+    """The weights of the pooler; none unless all of them come from the files and are on a device."""
+    weights = {name: weight for name, weight in network.state_dict().items() if name.startswith(POOLER)}
+    return {} if missing & weights.keys() or any(weight.is_meta for weight in weights.values()) else weights
 
 
 def _text_stack(network: Any) -> nn.Module:

@@ -87,6 +87,18 @@ class Results:
         table = self.table(metric).filter(pl.col("target") != pl.col("source"))
         return table.select(*EXPERIMENT, "target", "metric", "gap", "gap_sd", "seeds")
 
+    def deltas(self, reference: str = "REF") -> pl.DataFrame:
+        """What each change costs against the reference, target by target: see `results.deltas`."""
+        from isogloss.results.deltas import deltas
+
+        return deltas(self.frame, self.predictions, reference=reference)
+
+    def source_to_x(self, reference: str = "REF") -> pl.DataFrame:
+        """The same for the source itself and for the mean over all other targets: see `results.transfer_means`."""
+        from isogloss.results.transfer_means import source_to_x
+
+        return source_to_x(self.frame, self.predictions, reference=reference)
+
     def plot(self, metric: str | None = None) -> altair.Chart:
         """A panel per metric, a line per target: each seed's score, and their mean."""
         from isogloss.results.score_figures import score_chart

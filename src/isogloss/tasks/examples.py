@@ -6,7 +6,7 @@ its words, which window and which token there stand for it, so that what follows
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from isogloss.models.batching import pad
+from isogloss.models.batching import IntArray
+from isogloss.models.heads import rows_at
 
 IGNORE = -100  # padding of every array that is not token ids: what PyTorch's losses leave out
 Ids = npt.NDArray[np.int32]
@@ -47,11 +48,14 @@ class Batch:
     def __len__(self) -> int:
         return len(self.first_row)
 
+    def map(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        """The batch with every tensor changed, always in the same order."""
+        segments = None if self.segments is None else change(self.segments)
+        arrays = {name: change(value) for name, value in self.arrays.items()}
+        return Batch(change(self.ids), change(self.mask), segments, change(self.first_row), arrays)
+
     def to(self, device: torch.device) -> Batch:
-        moved = {name: value.to(device, non_blocking=True) for name, value in self.arrays.items()}
-        segments = None if self.segments is None else self.segments.to(device, non_blocking=True)
-        ids, mask, rows = (x.to(device, non_blocking=True) for x in (self.ids, self.mask, self.first_row))
-        return Batch(ids, mask, segments, rows, moved)
+        return self.map(lambda tensor: tensor.to(device, non_blocking=True))
 
     @property
     def inputs(self) -> dict[str, Tensor]:
@@ -72,21 +76,73 @@ class Batch:
 
     def words(self, states: Tensor) -> Tensor:
         """The rows of `states[window, token, unit]` that stand for words, as `[example, word, unit]`."""
-        return states.flatten(0, 1)[self.places]
+        return rows_at(states.flatten(0, 1), self.places)
 
 
-def collate(examples: Sequence[Example], filler: int) -> Batch:
-    """Examples side by side; `filler` is the padding token's id."""
+@dataclass(frozen=True, order=True)
+class Shape:
+    """The sizes of a batch's tensors."""
+
+    length: int  # tokens of a row
+    rows: int
+    examples: int
+    widths: tuple[int, ...]  # of the arrays, in their order
+
+    def __or__(self, other: Shape) -> Shape:
+        """The least shape that holds both.
+
+        >>> Shape(8, 2, 2, (3,)) | Shape(4, 3, 2, (5,))
+        Shape(length=8, rows=3, examples=2, widths=(5,))
+        """
+        widths = tuple(map(max, self.widths, other.widths))
+        return Shape(
+            max(self.length, other.length), max(self.rows, other.rows), max(self.examples, other.examples), widths
+        )
+
+
+class Sizes:
+    """The sizes of many examples, from which the shape of any batch of them follows at once."""
+
+    def __init__(self, examples: Sequence[Example]):
+        self.longest = np.array([max(map(len, example.windows)) for example in examples])
+        self.windows = np.array([len(example.windows) for example in examples])
+        self.widths = np.array([[len(array) for array in example.arrays.values()] for example in examples])
+
+    def shape(self, items: IntArray) -> Shape:
+        """The least shape that holds these examples."""
+        widths = tuple(self.widths[items].max(0).tolist())
+        return Shape(int(self.longest[items].max()), int(self.windows[items].sum()), len(items), widths)
+
+
+def collate(examples: Sequence[Example], filler: int, shape: Shape | None = None) -> Batch:
+    """Examples side by side; `filler` is the padding token's id.
+
+    A `shape` larger than they need is filled up: with texts of one padding token, so that attention has something to
+    look at, and with examples that have no words and no gold labels, so that no loss sees them.
+    """
+    shape = shape or Sizes(examples).shape(np.arange(len(examples)))
     windows = [window for example in examples for window in example.windows]
     segments = [segment for example in examples for segment in example.segments]
-    counts = np.array([0, *(len(example.windows) for example in examples)])
+    first_row = np.zeros(shape.examples, dtype=np.int64)
+    first_row[1 : len(examples)] = np.cumsum([len(example.windows) for example in examples])[:-1]
+    mask = np.zeros((shape.rows, shape.length), dtype=np.int64)
+    mask[len(windows) :, 0] = 1
+    for row, window in zip(mask, windows, strict=False):
+        row[: len(window)] = 1
     return Batch(
-        ids=torch.from_numpy(pad(windows, filler)),
-        mask=torch.from_numpy(pad([np.ones(len(window), dtype=np.int64) for window in windows], 0)),
-        segments=torch.from_numpy(pad(segments, 0)) if segments else None,
-        first_row=torch.from_numpy(counts.cumsum()[:-1]),
+        ids=_padded(windows, filler, shape.rows, shape.length),
+        mask=torch.from_numpy(mask),
+        segments=_padded(segments, 0, shape.rows, shape.length) if segments else None,
+        first_row=torch.from_numpy(first_row),
         arrays={
-            name: torch.from_numpy(pad([example.arrays[name] for example in examples], IGNORE))
-            for name in examples[0].arrays
+            name: _padded([example.arrays[name] for example in examples], IGNORE, shape.examples, width)
+            for name, width in zip(examples[0].arrays, shape.widths, strict=True)
         },
     )
+
+
+def _padded(rows: Sequence[npt.NDArray[np.integer]], value: int, height: int, width: int) -> Tensor:
+    padded = np.full((height, width), value, dtype=np.int64)
+    for row, values in zip(padded, rows, strict=False):
+        row[: len(values)] = values
+    return torch.from_numpy(padded)

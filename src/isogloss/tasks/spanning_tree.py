@@ -1,9 +1,9 @@
 """Dependency trees from arc scores: the maximum spanning tree with exactly one child of the root, compiled.
 
 Where every word's best head already gives such a tree, that is it. Otherwise Edmonds' algorithm grows paths of
-best heads and contracts the cycles it meets, O(words²) in all (Gabow et al. 1986). Weights are compared first by
-a count of penalties, then by score: an arc from the root costs one penalty, a forbidden arc one too. A tree with a
-single penalty has a single root and nothing forbidden, and no constant eats the digits of the scores.
+best heads and contracts the cycles it meets, O(words²) in all (Gabow et al. 1986). The root is nobody's best head
+until no other is left: cycles are contracted until one component holds all words, and the root enters there, once.
+So there is a single root without a constant that eats the digits of the scores.
 
 Compiled by Numba: the package one would reach for, `ufal.chu_liu_edmonds`, is under the GPL and knows no single root.
 """
@@ -26,7 +26,14 @@ FAULTS = {
     NOT_A_NUMBER: "hold NaN or +inf; training may have diverged",
     NO_TREE: "forbid (-inf) every tree with a single root",
 }
-PART = 256  # sentences that one thread takes at a time
+PART = 128  # sentences that one thread takes at a time
+
+# what is known of each node while the best tree is searched
+HEAD, COMPONENT = 0, 1  # the word or root that enters it; the newest node that holds it (of words only)
+MEMBER, SIBLING = 2, 3  # a node of the cycle it stands for; the next node of the cycle it is in, 0 after the last
+PLACE, DONE = 4, 5  # where it is on the path, or NOWHERE; whether the root reaches it
+PATH = 6  # the node at each place of the path
+FACTS, NOWHERE = 7, -1
 
 
 def decode_trees(scores: ArrayLike, lengths: ArrayLike | None = None) -> NDArray[np.int64]:
@@ -83,157 +90,139 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @compiled
 def _decode(scores, lengths, heads):  # type: ignore[no-untyped-def]
-    """Fills `heads`; returns the first sentence at fault and its fault, or 0."""
+    """Fills `heads`; returns the first sentence at fault and its fault, or 0.
+
+    A node is a word (1 … n) or a component that took the place of a cycle of nodes (n + 1 …). `nodes` says of each
+    what the names above tell; `weight[node, head]` is what a tree gains if the word or root `head` enters it.
+    """
+    words = heads.shape[1]
+    weight, nodes = np.empty((2 * words + 1, words + 1), np.float64), np.empty((FACTS, 2 * words + 1), np.int64)
     for sentence in range(len(lengths)):
         n = lengths[sentence]
-        arcs, tree = scores[sentence, :n, : n + 1], heads[sentence, :n]
-        if not _choose_best(arcs, tree):
+        if not _read_scores(scores, sentence, n, weight):
             return sentence, NOT_A_NUMBER
-        if not _is_tree(tree) and not _edmonds(arcs, tree):
+        if not _choose_best(n, weight, nodes, heads, sentence):
             return sentence, NO_TREE
+        if not _is_tree(heads, sentence, n, nodes):
+            if not _edmonds(n, weight, nodes):
+                return sentence, NO_TREE
+            for word in range(1, n + 1):
+                heads[sentence, word - 1] = nodes[HEAD, word]
     return 0, 0
 
 
 @compiled
-def _choose_best(arcs, heads):  # type: ignore[no-untyped-def]
-    """The best head of each word by itself (the first of equals); False if a score is NaN or +inf."""
-    for word in range(len(heads)):
-        best, best_score, sum_of_scores = 0, arcs[word, 0], 0.0
-        for head in range(len(heads) + 1):
-            score = arcs[word, head]
-            if head != word + 1:
-                sum_of_scores += score
-                if score > best_score:
-                    best, best_score = head, score
-        if not sum_of_scores < np.inf:
+def _read_scores(scores, sentence, n, weight):  # type: ignore[no-untyped-def]
+    """The weights of words, which are no heads of themselves; False if a score is NaN or +inf."""
+    bad = 0
+    for word in range(1, n + 1):
+        for head in range(n + 1):
+            bad += not scores[sentence, word - 1, head] < np.inf
+            weight[word, head] = scores[sentence, word - 1, head]
+        bad -= not scores[sentence, word - 1, word] < np.inf
+        weight[word, word] = -np.inf
+    return bad == 0
+
+
+@compiled
+def _choose_best(n, weight, nodes, heads, sentence):  # type: ignore[no-untyped-def]
+    """The best head of each word by itself (the first of equals); False if there is none."""
+    for word in range(1, n + 1):
+        nodes[HEAD, word] = best = _best_word(weight, word, n)
+        if weight[word, best] == -np.inf and weight[word, 0] == -np.inf:
             return False
-        heads[word] = best if best_score > -np.inf else NO_HEAD
+        heads[sentence, word - 1] = best if weight[word, best] > weight[word, 0] else 0
     return True
 
 
 @compiled
-def _is_tree(heads):  # type: ignore[no-untyped-def]
-    """Whether every word reaches the root and the root has one child; also for no words at all."""
-    roots = 0
-    seen = np.zeros(len(heads) + 1, np.int64)  # the word from which each node was first reached
-    for word in range(1, len(heads) + 1):
-        roots += heads[word - 1] == 0
-        node = word
-        while node > 0 and seen[node] == 0:
-            seen[node] = word
-            node = heads[node - 1]
-        if node == NO_HEAD or (node > 0 and seen[node] == word):
-            return False
-    return roots == 1 or len(heads) == 0
-
-
-@compiled
-def _edmonds(arcs, heads):  # type: ignore[no-untyped-def]
-    """The best tree, found over components: c stands for all nodes v with `component[v] == c`.
-
-    At [d, h] of the matrices lies the best arc from component h into d: penalty, score, and its ends as one
-    number, n × dependent + head. False if there is no tree.
-    """
-    n = len(heads) + 1
-    penalty, score, ends = _arc_matrices(arcs)
-    component = np.arange(n)
-    alive = np.ones(n, np.bool_)  # not swallowed by another component
-    done = np.zeros(n, np.bool_)  # reaches the root
-    done[0] = True
-    source, entry = np.zeros(n, np.int64), np.zeros(n, np.int64)  # the component and the arc that enter each
-    before, kept, kept_entry = np.empty((n, n), np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
-    contractions = 0
-    path, on_path = np.zeros(n, np.int64), np.zeros(n, np.bool_)
-    for word in range(1, n):
-        length, node = 0, component[word]
-        while not done[node]:
-            source[node] = head = _best_source(node, alive, penalty, score)
-            entry[node] = ends[node, head]
-            path[length], on_path[node] = node, True
-            length, node = length + 1, head
-            if on_path[head]:
-                kept[contractions], kept_entry[contractions] = head, entry[head]
-                for v in range(n):
-                    before[contractions, v] = component[v]
-                contractions += 1
-                stop = length
-                while on_path[head]:
-                    length -= 1
-                    on_path[path[length]] = False
-                _contract(path[length:stop], source, alive, component, penalty, score, ends)
-        for i in range(length):
-            done[path[i]], on_path[path[i]] = True, False
-    for k in range(contractions - 1, -1, -1):  # open the cycles again, each at the member by which it is entered
-        arc = entry[kept[k]]
-        entry[kept[k]] = kept_entry[k]
-        entry[before[k, arc // n]] = arc
-    roots = 0
-    for word in range(1, n):
-        heads[word - 1] = entry[word] % n
-        roots += heads[word - 1] == 0
-        if arcs[word - 1, heads[word - 1]] == -np.inf:
-            return False
-    return roots == 1
-
-
-@compiled
-def _arc_matrices(arcs):  # type: ignore[no-untyped-def]
-    n = len(arcs) + 1
-    penalty, score, ends = np.zeros((n, n), np.int64), np.zeros((n, n), np.float64), np.zeros((n, n), np.int64)
-    for word in range(1, n):
-        penalty[word, 0] = 1
-        for head in range(n):
-            ends[word, head] = n * word + head
-            if arcs[word - 1, head] == -np.inf:
-                penalty[word, head] += 1
-            else:
-                score[word, head] = arcs[word - 1, head]
-    return penalty, score, ends
-
-
-@compiled
-def _best_source(node, alive, penalty, score):  # type: ignore[no-untyped-def]
-    best, best_penalty, best_score = NO_HEAD, 0, 0.0
-    for head in range(len(alive)):
-        if alive[head] and head != node:
-            p, s = penalty[node, head], score[node, head]
-            if best == NO_HEAD or p < best_penalty or (p == best_penalty and s > best_score):
-                best, best_penalty, best_score = head, p, s
+def _best_word(weight, node, n):  # type: ignore[no-untyped-def]
+    best, best_weight = 1, weight[node, 1]
+    for head in range(2, n + 1):
+        if weight[node, head] > best_weight:
+            best, best_weight = head, weight[node, head]
     return best
 
 
 @compiled
-def _better(penalty, score, d, h, other_d, other_h):  # type: ignore[no-untyped-def]
-    """Whether the arc at [d, h] beats the one at [other_d, other_h]."""
-    if penalty[d, h] != penalty[other_d, other_h]:
-        return penalty[d, h] < penalty[other_d, other_h]
-    return score[d, h] > score[other_d, other_h]
+def _is_tree(heads, sentence, n, nodes):  # type: ignore[no-untyped-def]
+    """Whether every word reaches the root and the root has one child; also for no words at all."""
+    roots = 0
+    for word in range(1, n + 1):
+        roots += heads[sentence, word - 1] == 0
+        nodes[PLACE, word] = 0  # the word from which each one was first reached
+    if roots != 1:
+        return n == 0
+    for word in range(1, n + 1):
+        node = word
+        while node > 0 and nodes[PLACE, node] == 0:
+            nodes[PLACE, node] = word
+            node = heads[sentence, node - 1]
+        if node > 0 and nodes[PLACE, node] == word:
+            return False
+    return True
 
 
 @compiled
-def _contract(cycle, source, alive, component, penalty, score, ends):  # type: ignore[no-untyped-def]
-    """Makes one component of a cycle, under the name of its first member.
+def _edmonds(n, weight, nodes):  # type: ignore[no-untyped-def]
+    """Turns the best heads into those of the best tree; False if there is no tree."""
+    for node in range(2 * n + 1):
+        nodes[COMPONENT, node], nodes[PLACE, node], nodes[DONE, node] = node, NOWHERE, False
+    newest, rooted = n, False
+    for word in range(1, n + 1):
+        node, length = nodes[COMPONENT, word], 0
+        while not nodes[DONE, node]:
+            nodes[PATH, length], nodes[PLACE, node] = node, length
+            length += 1
+            if weight[node, nodes[HEAD, node]] == -np.inf:  # no word outside leads here, so the root does
+                if rooted or weight[node, 0] == -np.inf:
+                    return False
+                rooted, nodes[HEAD, node] = True, 0
+                break
+            node = nodes[COMPONENT, nodes[HEAD, node]]
+            if nodes[PLACE, node] != NOWHERE:
+                start, newest = nodes[PLACE, node], newest + 1
+                _contract(n, weight, nodes, start, length, newest)
+                node, length = newest, start
+        for i in range(length):
+            nodes[DONE, nodes[PATH, i]], nodes[PLACE, nodes[PATH, i]] = True, NOWHERE
+    for node in range(newest, n, -1):  # open the cycles again, each at the member by which it is best entered
+        nodes[HEAD, _entrance(weight, nodes, node)] = nodes[HEAD, node]
+    return True
+
+
+@compiled
+def _contract(n, weight, nodes, start, stop, new):  # type: ignore[no-untyped-def]
+    """Makes a component of the cycle that is the path from `start` to `stop`, and chooses its head.
 
     Entering at a member saves the arc that entered it before, so its weight is taken off each new way in.
     """
-    n, first = len(alive), cycle[0]
-    for member in cycle:
-        saved_penalty, saved_score = penalty[member, source[member]], score[member, source[member]]
-        for head in range(n):
-            penalty[member, head] -= saved_penalty
-            score[member, head] -= saved_score
-        alive[member] = False
-    for member in cycle[1:]:
-        for other in range(n):
-            if alive[other]:
-                _keep_better(penalty, score, ends, member, other, first, other)  # into the component
-                _keep_better(penalty, score, ends, other, member, other, first)  # out of it
-            if component[other] == member:
-                component[other] = first
-    alive[first] = True
+    nodes[MEMBER, new] = 0
+    for head in range(n + 1):
+        weight[new, head] = -np.inf
+    for i in range(start, stop):
+        member = nodes[PATH, i]
+        nodes[SIBLING, member], nodes[MEMBER, new] = nodes[MEMBER, new], member
+        saved = weight[member, nodes[HEAD, member]]
+        for head in range(n + 1):
+            gain = weight[member, head] - saved
+            weight[new, head] = gain if gain > weight[new, head] else weight[new, head]
+    for word in range(1, n + 1):
+        if nodes[PLACE, nodes[COMPONENT, word]] >= start:
+            nodes[COMPONENT, word], weight[new, word] = new, -np.inf
+    for i in range(start, stop):
+        nodes[PLACE, nodes[PATH, i]] = NOWHERE
+    nodes[HEAD, new] = _best_word(weight, new, n)
 
 
 @compiled
-def _keep_better(penalty, score, ends, d, h, to_d, to_h):  # type: ignore[no-untyped-def]
-    if _better(penalty, score, d, h, to_d, to_h):
-        penalty[to_d, to_h], score[to_d, to_h], ends[to_d, to_h] = penalty[d, h], score[d, h], ends[d, h]
+def _entrance(weight, nodes, node):  # type: ignore[no-untyped-def]
+    """The member of a component through which its head gains most."""
+    best, best_gain, head = 0, -np.inf, nodes[HEAD, node]
+    member = nodes[MEMBER, node]
+    while member:
+        gain = weight[member, head] - weight[member, nodes[HEAD, member]]
+        if gain > best_gain:
+            best, best_gain = member, gain
+        member = nodes[SIBLING, member]
+    return best

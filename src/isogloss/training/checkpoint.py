@@ -28,14 +28,21 @@ class Checkpoints:
     """The checkpoints of one run in a folder of its own.
 
     `identity` says which run it is, so that another's state is never taken for its own. One is due every
-    `steps` steps where given, and every `minutes` in any case.
+    `steps` steps where given, and every `minutes` in any case. Within `apart` seconds of the beginning or of another
+    none is made: less than that is sooner done again.
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], identity: str, *, steps: int | None = None, minutes: float = 10.0
+        self,
+        folder: str | os.PathLike[str],
+        identity: str,
+        *,
+        steps: int | None = None,
+        minutes: float = 10.0,
+        apart: float = 0.0,
     ):
         self.folder, self.identity = Path(folder), identity
-        self._steps, self._seconds = steps, 60 * minutes
+        self._steps, self._seconds, self._apart = steps, 60 * minutes, apart
         self._saved = time.monotonic()
 
     def due(self, step: int) -> bool:
@@ -43,6 +50,8 @@ class Checkpoints:
 
     def save(self, step: int, state: dict[str, Any]) -> None:
         """Write the state after `step` steps, then let go of all but the newest two."""
+        if time.monotonic() - self._saved < self._apart:
+            return
         self.folder.mkdir(parents=True, exist_ok=True)
         target = self.folder / f"checkpoint-{step}"
         unfinished = self.folder / f".{target.name}.part"

@@ -15,14 +15,16 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.models.batching import IntArray
 from isogloss.models.encoding import padding_id
 from isogloss.models.load import LoadedModel
-from isogloss.tasks.examples import IGNORE, Example, collate
+from isogloss.tasks.examples import IGNORE, Batch, Example, Shape, Sizes, collate
 from isogloss.tasks.task import Labels, Task
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.determinism import seeded
 from isogloss.training.evaluation import predict, scored
-from isogloss.training.loop import Objective, train
+from isogloss.training.loop import train
+from isogloss.training.objective import Objective, Shaped
 from isogloss.training.reports import Progress, Report
 from isogloss.training.settings import Settings
+from isogloss.training.shapes import rounded
 
 ExtraLoss = Callable[[nn.Module, int], Tensor]  # of the network, at a step
 
@@ -69,18 +71,21 @@ def objective(
 ) -> Objective:
     """A task as the training loop sees it."""
     examples, dev_examples = task.encode(model, train_on, labels), task.encode(model, dev, labels)
-    gold, filler = [task.gold(item) for item in dev], padding_id(model)
+    gold, filler, sizes = [task.gold(item) for item in dev], padding_id(model), Sizes(examples)
+
+    def batch(items: IntArray, shape: Shape | None = None) -> Batch:
+        return collate([examples[i] for i in items], filler, shape)
 
     def loss(network: nn.Module, items: IntArray) -> Tensor:
-        batch = collate([examples[i] for i in items], filler)
-        return task.loss(network, batch.to(next(network.parameters()).device))
+        return task.loss(network, batch(items).to(next(network.parameters()).device))
 
     def score(network: nn.Module) -> float:
         predictions = predict(network, task, model, dev_examples, labels)
         return scored(task, gold, predictions).scores[task.main_metric]
 
     lengths, terms = np.array([e.tokens for e in examples]), np.array([loss_terms(e) for e in examples])
-    return Objective(lengths, terms, loss, score, extra)
+    shaped = Shaped(lambda items: rounded(sizes.shape(items), model.max_length), batch, task.loss)
+    return Objective(lengths, terms, loss, score, extra, shaped)
 
 
 def loss_terms(example: Example) -> int:

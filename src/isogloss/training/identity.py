@@ -27,7 +27,7 @@ def identity(*parts: object) -> str:
 def model_identity(model: LoadedModel) -> str:
     """A hash of all that a model computes with: weights, configuration, tokenizer and special tokens."""
     digest = hashlib.blake2b(digest_size=12)
-    for name, tensor in sorted(model.body.state_dict().items()):
+    for name, tensor in sorted({**model.body.state_dict(), **model.pooler}.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
     config: Any = model.body.config

@@ -7,7 +7,6 @@ interrupted training goes on as if it had not been (bit by bit on the CPU). Noth
 from __future__ import annotations
 
 import contextlib
-import copy
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -31,6 +30,7 @@ from isogloss.training.language_settings import LanguageModelSettings
 from isogloss.training.optimizer import adamw
 from isogloss.training.packing import Sequences
 from isogloss.training.reports import NotFinite, peak_memory
+from isogloss.training.shadow import Shadow
 from isogloss.training.workers import Workers, join
 
 LOOK = 50  # steps between looks at the loss, each of which waits for the device
@@ -115,8 +115,8 @@ class _Training:
         self.batches = batches
         self.parameters = [p for p in model.network.parameters() if p.requires_grad]
         self.optimizer = adamw(self.parameters, settings)
-        self.computing = _in_bf16(model.network) if settings.bf16(self.device) else model.network
-        self.shadows = [p for p in self.computing.parameters() if p.requires_grad]
+        self.shadow = Shadow(model.network, settings.bf16(self.device))
+        self.computing = self.shadow.network
         self.loss = _loss(self.computing, settings, self.device)
         self.losses = torch.zeros((), dtype=torch.float64, device=self.device)  # their sum since the last look
         self.norms = torch.zeros((), device=self.device)  # sum of the gradients' norms: finite while all is well
@@ -160,12 +160,12 @@ class _Training:
             rows = batch.rows(slice(start, None, self.workers.count * settings.accumulate))
             if len(rows.ids):
                 self.descend(rows)
-        self.take_gradients()
+        self.shadow.take_gradients()
         self.workers.sum_gradients(self.parameters)
         self.norms += nn.utils.clip_grad_norm_(self.parameters, settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        self.give_weights()
+        self.shadow.give_weights()
         return batch.tokens
 
     def descend(self, rows: Batch) -> None:
@@ -175,20 +175,6 @@ class _Training:
             value = self.loss(rows) / rows.terms
         torch.autograd.backward(value)
         self.losses += value.detach()
-
-    def take_gradients(self) -> None:
-        """Gradients of the bf16 copy go to the weights in fp32."""
-        if self.computing is not self.model.network:
-            used = [(p, s.grad) for p, s in zip(self.parameters, self.shadows, strict=True) if s.grad is not None]
-            exact = [torch.empty_like(parameter) for parameter, _ in used]
-            torch._foreach_copy_(exact, [gradient for _, gradient in used])
-            for (parameter, _), gradient in zip(used, exact, strict=True):
-                parameter.grad = gradient
-            self.computing.zero_grad()
-
-    def give_weights(self) -> None:
-        if self.computing is not self.model.network:
-            torch._foreach_copy_([p.data for p in self.shadows], [p.data for p in self.parameters])
 
     def spend(self) -> None:
         """See how much of the budget is gone. Workers go by the first one's clock, which they ask for now and then."""
@@ -258,15 +244,7 @@ class _Training:
             self.losses.copy_(state["losses"])
         self.model.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.give_weights()
-
-
-def _in_bf16(network: nn.Module) -> nn.Module:
-    """A copy whose weights are in bf16; buffers (the angles of rotary positions, say) keep their precision."""
-    shadow = copy.deepcopy(network)
-    for parameter in shadow.parameters():
-        parameter.data = parameter.data.bfloat16()
-    return shadow
+        self.shadow.give_weights()
 
 
 def _loss(network: nn.Module, settings: LanguageModelSettings, device: torch.device) -> Callable[[Batch], Tensor]:

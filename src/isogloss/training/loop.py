@@ -1,7 +1,7 @@
-"""The one training loop: steps with warm-up, clipping and accumulation; epochs with selection on the dev score.
+"""The one training loop: epochs of steps, with selection on the dev score, checkpoints, and an eye on the loss.
 
 Whatever is random in a step (order, dropout) is a pure function of the seed and the step's number, so that a run
-that was interrupted goes on exactly as if it had not been. Inside a step nothing waits for the device.
+that was interrupted goes on exactly as if it had not been.
 """
 
 from __future__ import annotations
@@ -17,33 +17,18 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
-from isogloss.core.seeds import derive_seed
-from isogloss.models.batching import IntArray
-from isogloss.training.batches import epoch_batches, parts
+from isogloss.training.batches import epoch_batches
 from isogloss.training.checkpoint import Checkpoints
-from isogloss.training.determinism import reproducible, seed_step
+from isogloss.training.determinism import reproducible
+from isogloss.training.graphs import stream_of_its_own
 from isogloss.training.interrupts import held_interrupts
-from isogloss.training.optimizer import adamw
+from isogloss.training.objective import Objective
 from isogloss.training.reports import NotFinite, Progress, Report, peak_memory
-from isogloss.training.settings import Settings, learning_rate_at
+from isogloss.training.settings import Settings
+from isogloss.training.stepping import Stepper
 from isogloss.training.workers import Workers, join
 
 LOOK = 20  # steps between looks at the loss, each of which waits for the device
-
-
-@dataclass(frozen=True)
-class Objective:
-    """What is learnt, over numbered items.
-
-    `loss(network, items)` is a mean over the items' `terms` (words, say): this is what makes a step in parts
-    equal to the whole. `extra(network, step)` is a second loss of each step. A higher dev `score` is better.
-    """
-
-    lengths: IntArray  # tokens of each item
-    terms: IntArray
-    loss: Callable[[nn.Module, IntArray], Tensor]
-    score: Callable[[nn.Module], float]
-    extra: Callable[[nn.Module, int], Tensor] | None = None
 
 
 def train(
@@ -58,13 +43,17 @@ def train(
     """Train the network in place, leave it with the weights of the best epoch, and tell of every epoch."""
     if not len(objective.lengths):
         raise UsageError("nothing to train on: the corpus is empty")
-    training = _Training(network, objective, settings, seed, join(), checkpoints, progress)
+    device = next(network.parameters()).device
     holding = held_interrupts() if checkpoints else contextlib.nullcontext(lambda: False)
-    with reproducible(training.device), holding as pressed:
-        training.resume()
-        while not training.at.finished:
-            training.epoch(pressed)
-    network.load_state_dict(training.at.best_weights)
+    with reproducible(device), stream_of_its_own(device), holding as pressed:
+        training = _Training(network, objective, settings, seed, join(), checkpoints, progress)
+        try:
+            training.resume()
+            while not training.at.finished:
+                training.epoch(pressed)
+        finally:
+            training.stepper.close()
+        network.load_state_dict(training.at.best_weights)
     network.eval()
     return [Report(**row) for row in training.at.log]
 
@@ -97,27 +86,25 @@ class _Training:
         checkpoints: Checkpoints | None,
         progress: Progress | None,
     ):
-        self.network, self.objective, self.settings, self.seed = network, objective, settings, seed
-        self.workers, self.checkpoints, self.progress = workers, checkpoints, progress
-        self.parameters = [p for p in network.parameters() if p.requires_grad]
-        self.optimizer = adamw(self.parameters, settings)
-        self.device = self.parameters[0].device
+        self.network, self.objective, self.settings, self.workers = network, objective, settings, workers
+        self.checkpoints, self.progress = checkpoints, progress
         self.order = [
             epoch_batches(objective.lengths, batch=settings.batch, tokens=settings.tokens, seed=seed, epoch=epoch)
             for epoch in range(settings.epochs)
         ]
-        self.steps = sum(map(len, self.order))
+        batches = [items for epoch in self.order for items in epoch]
+        self.stepper = Stepper(network, objective, settings, batches, seed=seed, workers=workers)
+        self.device, self.steps = self.stepper.device, len(batches)
         self.at = _Place()
-        self.losses = torch.zeros((), dtype=torch.float64, device=self.device)  # their sum since the last look
-        self.norms = torch.zeros((), device=self.device)  # sum of the gradients' norms: finite while all is well
         self.clock, self.tokens = time.perf_counter(), 0
 
     def epoch(self, pressed: Callable[[], bool]) -> None:
         """From where training is to the end of the epoch; `pressed` tells of Ctrl-C."""
         at, order = self.at, self.order[self.at.epoch]
-        self.network.train()
+        self.stepper.train()
         while at.done < len(order):
-            self.step(order[at.done])
+            self.stepper.step(at.step)
+            self.tokens += int(self.objective.lengths[order[at.done]].sum())
             at.step, at.done = at.step + 1, at.done + 1
             if at.done % LOOK == 0:
                 self.look()
@@ -129,40 +116,11 @@ class _Training:
                     raise KeyboardInterrupt
         self.end_epoch()
 
-    def step(self, items: IntArray) -> None:
-        """One update: this worker's share of the items, part by part, then the gradients of all workers."""
-        seed_step(derive_seed(self.seed, "dropout", self.at.step, self.workers.rank), self.device)
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate(self.at.step)
-        terms = self.objective.terms
-        for part in parts(items[self.workers.rank :: self.workers.count], self.settings.accumulate):
-            if terms[part].any():  # a mean of nothing is no number
-                self.descend(self.objective.loss, part, terms[part].sum() / terms[items].sum())
-        if self.objective.extra:
-            self.descend(self.objective.extra, self.at.step, 1 / self.workers.count)
-        self.workers.sum_gradients(self.parameters)
-        self.norms += nn.utils.clip_grad_norm_(self.parameters, self.settings.clip)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
-        self.tokens += int(self.objective.lengths[items].sum())
-
-    def descend(self, loss: Callable[[nn.Module, Any], Tensor], what: Any, weight: float) -> None:
-        """Add the gradient of a loss to those at hand."""
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.settings.bf16(self.device)):
-            value = loss(self.network, what)
-        value = value * float(weight)
-        torch.autograd.backward(value)
-        self.losses += value.detach()
-
-    def learning_rate(self, step: int) -> float:
-        return learning_rate_at(step, self.steps, self.settings)
-
     def look(self) -> None:
         """Read the loss off the device, check it, and tell how training stands."""
-        self.at.loss += float(self.workers.sum(self.losses))
-        self.losses.zero_()
-        if not math.isfinite(self.at.loss + float(self.norms)):
-            raise NotFinite(self.at.step, self.learning_rate(self.at.step - 1))
+        self.add_losses()
+        if not math.isfinite(self.at.loss + float(self.stepper.norms)):
+            raise NotFinite(self.at.step, self.stepper.learning_rate(self.at.step - 1))
         self.tell(self.report())
 
     def end_epoch(self) -> None:
@@ -172,7 +130,7 @@ class _Training:
         score = self.workers.agreed(self.objective.score(self.network), self.device)
         if at.best is None or score > at.best:
             at.best, at.best_epoch = score, at.epoch
-            at.best_weights = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
+            at.best_weights = {name: value.detach().clone() for name, value in self.network.state_dict().items()}
         at.log.append(asdict(self.report(score)))
         self.tell(self.report(score))
         at.finished = at.epoch + 1 == settings.epochs or at.epoch - at.best_epoch >= (settings.patience or math.inf)
@@ -193,18 +151,19 @@ class _Training:
         """A checkpoint of where training is; never of one that has gone astray."""
         if not self.checkpoints:
             return
-        if not all(torch.isfinite(parameter).all() for parameter in self.parameters):
-            raise NotFinite(self.at.step, self.learning_rate(self.at.step - 1))
-        self.at.loss += float(self.workers.sum(self.losses))
-        self.losses.zero_()
+        if not all(torch.isfinite(parameter).all() for parameter in self.stepper.parameters):
+            raise NotFinite(self.at.step, self.stepper.learning_rate(self.at.step - 1))
+        self.add_losses()
         if self.workers.first:
-            state = {"at": vars(self.at), "network": self.network.state_dict()}
-            self.checkpoints.save(self.at.step, {**state, "optimizer": self.optimizer.state_dict()})
+            self.checkpoints.save(self.at.step, {"at": vars(self.at), **self.stepper.state()})
         self.workers.wait()
+
+    def add_losses(self) -> None:
+        self.at.loss += float(self.workers.sum(self.stepper.losses))
+        self.stepper.losses.zero_()
 
     def resume(self) -> None:
         state = self.checkpoints.latest() if self.checkpoints else None
         if state is not None:
             self.at = _Place(**state["at"])
-            self.network.load_state_dict(state["network"])
-            self.optimizer.load_state_dict(state["optimizer"])
+            self.stepper.load(state)

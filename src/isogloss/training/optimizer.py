@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 class Rates(Protocol):
@@ -18,10 +18,16 @@ class Rates(Protocol):
     def weight_decay(self) -> float: ...
 
 
-def adamw(parameters: Sequence[nn.Parameter], settings: Rates) -> torch.optim.AdamW:
-    """Vectors and scalars (biases, norms) are not decayed; matrices are."""
+def adamw(parameters: Sequence[nn.Parameter], settings: Rates, *, rate: Tensor | None = None) -> torch.optim.AdamW:
+    """Vectors and scalars (biases, norms) are not decayed; matrices are.
+
+    `rate`: holds the learning rate on the device, for steps that are recorded as CUDA graphs.
+    """
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": settings.weight_decay},
         {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW([group for group in groups if group["params"]], lr=settings.learning_rate, fused=True)
+    used = [group for group in groups if group["params"]]
+    if rate is None:
+        return torch.optim.AdamW(used, lr=settings.learning_rate, fused=True)
+    return torch.optim.AdamW(used, lr=rate, fused=True, capturable=rate.is_cuda)

@@ -120,11 +120,8 @@ def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], No
         return Results(pl.read_parquet(scored_in / "rows.parquet"), pl.scan_parquet(scored_in / "predictions.parquet"))
     watch = (lambda report: progress(seed, report)) if progress else None
     tuned = _tuned(this, model, run, seed, folder, watch)
-    corpora = {**{("test", name): corpus for name, corpus in this.test.items()}, ("dev", this.train.lang): this.dev}
-    evaluations = evaluate(tuned.network, this.task, tuned.model, corpora, tuned.labels)
-    facts = {"run": run, "model": Path(this.model.name).name, "changes": this.changes, "task": this.task.name}
-    shared = {**facts, "source": this.train.lang, "seed": seed}
-    results = Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy())
+    facts = {"run": run, "model": Path(this.model.name).name, "changes": this.changes, "seed": seed}
+    results = scores(tuned, this.task, this.train.lang, this.dev, this.test, facts)
     if scored_in and join().first:
         write_rows(results.predictions.collect(), scored_in / "predictions.parquet")
         write_rows(results.frame, scored_in / "rows.parquet")  # last: its presence says that all is there
@@ -165,14 +162,34 @@ def _tuned(
     return tuned
 
 
+def scores(
+    tuned: FineTuned,
+    task: Task,
+    source: str,
+    dev: Corpus[Any],
+    test: Mapping[str, Corpus[Any]],
+    facts: Mapping[str, Any],
+) -> Results:
+    """Rows and predictions of a fine-tuned network; `facts` fill the columns that say which run it is."""
+    corpora = {**{("test", name): corpus for name, corpus in test.items()}, ("dev", source): dev}
+    evaluations = evaluate(tuned.network, task, tuned.model, corpora, tuned.labels)
+    shared = {**facts, "task": task.name, "source": source}
+    return Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy())
+
+
 def changed(model: LoadedModel, changes: Sequence[ModelChange], seed: int) -> LoadedModel:
     """The model after the changes, each with a seed of its own; the one handed in stays as it is."""
     if changes:
-        network, body = copy.deepcopy((model.network, model.body))  # together: one lies within the other
-        model = replace(model, network=network, body=body)
+        model = own_copy(model)
     for number, change in enumerate(changes):
         model = change(model, seed=derive_seed(seed, "change", number))
     return model
+
+
+def own_copy(model: LoadedModel) -> LoadedModel:
+    """The model with weights of its own, to be changed."""
+    network, body = copy.deepcopy((model.network, model.body))  # together: one lies within the other
+    return replace(model, network=network, body=body)
 
 
 def described(thing: object) -> str:

@@ -27,7 +27,6 @@ from isogloss.corpora.lab.pairs import MeaningPair, PairMaker
 from isogloss.corpora.lab.questions import Story, StoryTeller
 from isogloss.corpora.lab.realise import speaker
 from isogloss.corpora.lab.sampling import Sampler
-from isogloss.corpora.lab.scripts import capitalised
 from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS
 from isogloss.corpora.lab.words import Sentence
 from isogloss.corpora.lexicon import Entry
@@ -123,10 +122,7 @@ class Laboratory:
         """A dictionary of citation forms: every concept that both languages have a word for, and every name."""
         ours, theirs = (lexicon(self.check(lang)) for lang in (source, target))
         entries = [Entry(ours.citation(concept), theirs.citation(concept)) for concept in CONCEPTS]
-        scripts = self.languages[source].script, self.languages[target].script
-        for name in name_list():
-            spelt = (capitalised(book.spell(name), script) for book, script in zip((ours, theirs), scripts))
-            entries.append(Entry(*spelt))
+        entries += [Entry(ours.name(name, "").form, theirs.name(name, "").form) for name in name_list()]
         return Corpus(tuple(entries), pair_code(source, target), FORMATS["lexicon"], self._origin("lexicon"))
 
     def _parallel(self, lang: str, n: int, split: str) -> list[Sentence]:

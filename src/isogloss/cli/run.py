@@ -1,0 +1,144 @@
+"""`isogloss run STUDY.yaml`: do all runs of a study that are not done yet, and show the table."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isogloss.cli.arguments import Device
+from isogloss.cli.screen import complain, err, library_warnings, out, show_table, warn
+
+if TYPE_CHECKING:
+    from isogloss.results.store import Store
+    from isogloss.studies.backends import Job, Outcome
+    from isogloss.studies.gathering import StudyResults
+
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Other values than the file's: task=pos seeds=1 settings.epochs=2 UD=data/ud …"),
+]
+StoreFolder = Annotated[
+    Path | None,
+    typer.Option("--store", help="Where everything is kept and shared (ISOGLOSS_STORE, or isogloss-store)."),
+]
+
+
+def run(
+    study: Annotated[Path, typer.Argument(help="A study file (YAML).")],
+    set: Set = None,
+    store: StoreFolder = None,
+    backend: Annotated[str, typer.Option(help="Where runs are done (see `isogloss ls backends`).")] = "local",
+    workers: Annotated[int | None, typer.Option(min=0, help="Processes; as many as there is room for.")] = None,
+    per_gpu: Annotated[int | None, typer.Option(min=1, help="Runs that share a GPU at a time.")] = None,
+    write: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--out", "-o", help="Write rows (.csv .tsv .parquet .json), the table (.md .tex) or a chart (.html .svg …)."
+        ),
+    ] = None,
+    device: Device = None,
+) -> None:
+    """Do a study: what is done already is read, what was interrupted goes on."""
+    from isogloss.results.files import check_suffix
+    from isogloss.studies.gathering import TABLES
+    from isogloss.studies.overrides import parse_overrides
+    from isogloss.studies.run import open_store, run_study
+
+    for path in write or ():
+        if path.suffix not in TABLES:
+            check_suffix(path)
+    kept = open_store(store)
+    given: dict[str, Any] = {"workers": workers, "per_gpu": per_gpu}
+    options = {name: value for name, value in given.items() if value is not None}
+    try:
+        with library_warnings(), _progress(kept) as watch:
+            results = run_study(
+                study,
+                store=kept.folder,
+                backend=backend,
+                set=parse_overrides(set or []),
+                device=device,
+                watch=watch,
+                **options,
+            )
+    except KeyboardInterrupt:
+        warn(f"the work so far is kept in {kept.folder}; the same command goes on from there")
+        raise
+    _show(results)
+    for path in write or ():
+        results.write(path)
+        out.print(f"written: {path}", soft_wrap=True)
+    for label, reason in results.failed.items():
+        complain(f"{label}: {reason}")
+    if results.failed:
+        raise typer.Exit(1)
+
+
+def _show(results: StudyResults) -> None:
+    if results.frame.is_empty():
+        warn("no run is done")
+        return
+    table = results.paper_table()
+    show_table(results.frame["study"][0], table.head, ([cell.text for cell in row] for row in table.body))
+
+
+@contextlib.contextmanager
+def _progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]]:
+    """A bar for all jobs and one for each that is being done; without a terminal, a line for each that ends."""
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    from isogloss.results.running import running
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, TextColumn("{task.fields[state]}"), console=err, transient=True)
+    if not err.is_terminal:
+        yield _say
+        return
+    whole = progress.add_task("runs", total=None, state="")
+    over: set[str] = set()
+    bars: dict[int, TaskID] = {}
+    ended = threading.Event()
+
+    def watch(job: Job, outcome: Outcome, total: int) -> None:
+        if outcome.state in ("done", "failed"):
+            over.add(job.name)
+        progress.update(whole, completed=len(over), total=total)
+
+    def look() -> None:
+        """What the workers say of themselves, twice a second."""
+        while not ended.wait(0.5):
+            now = {one["pid"]: one for one in running(store)}
+            for pid in [pid for pid in bars if pid not in now]:
+                progress.remove_task(bars.pop(pid))
+            for pid, one in now.items():
+                bars.setdefault(pid, progress.add_task("", state="") if pid not in bars else bars[pid])
+                best = "" if one.get("best") is None else f"dev {one['best']:.4f}"
+                loss = "" if one.get("loss") is None else f"loss {one['loss']:.3f} "
+                progress.update(
+                    bars[pid],
+                    description=escape(f"  {one.get('label', '')}: {one.get('stage', '')}"),
+                    completed=one.get("step", 0),
+                    total=one.get("steps"),
+                    state=loss + best,
+                )
+
+    with progress:
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        try:
+            yield watch
+        finally:
+            ended.set()
+            thread.join()
+
+
+def _say(job: Job, outcome: Outcome, total: int) -> None:
+    if outcome.state in ("done", "failed", "lost"):
+        reason = f": {outcome.reason.splitlines()[-1]}" if outcome.reason else ""
+        err.print(f"{outcome.state}: {job.label} ({outcome.seconds:.1f} s){reason}", soft_wrap=True, markup=False)

@@ -1,0 +1,50 @@
+"""The colours of the paper's tables: how far below the reference is a cell?
+
+Four classes: at or above the reference, below it, at least 2 and at least 5 points below it (5 and 10 in the
+paper's Table 5). The class is that of the value as it is printed, so that a cell's number and colour agree. Blue
+and shades of orange that darken step by step: told apart by colour-blind readers, and in grey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+STEPS = (2.0, 5.0)  # points below the reference
+
+
+@dataclass(frozen=True)
+class Shade:
+    """Colours of a cell and of the text in it, as `#RRGGBB`."""
+
+    cell: str
+    text: str
+
+
+SHADES = {
+    "at-least-reference": Shade("#CFE3F3", "#000000"),
+    "below": Shade("#FFF6E0", "#000000"),
+    "far-below": Shade("#F5B041", "#000000"),
+    "farthest-below": Shade("#A63603", "#FFFFFF"),
+}
+
+
+def cell_class(points: float, steps: Sequence[float] = STEPS, decimals: int = 2) -> str:
+    """The class of a difference to the reference, in points.
+
+    >>> cell_class(0.04), cell_class(-0.96), cell_class(-1.999), cell_class(-15.77)
+    ('at-least-reference', 'below', 'far-below', 'farthest-below')
+    """
+    shown = round(points, decimals)
+    if shown >= 0:
+        return "at-least-reference"
+    return ["below", "far-below", "farthest-below"][sum(shown <= -step for step in steps)]
+
+
+def legend(steps: Sequence[float] = STEPS) -> dict[str, str]:
+    """What each class means, in the words of the paper.
+
+    >>> legend()["far-below"]
+    '≤ −2 points'
+    """
+    return dict(zip(SHADES, ["≥ REF", "< REF", *(f"≤ −{step:g} points" for step in steps)], strict=True))

@@ -1,0 +1,136 @@
+"""The model changes that a study file may name. A new one is a class of arguments, a function, and a line in `CHANGES`.
+
+A change that is `stored` is expensive: it is done once with a seed of its own (`seed` among its arguments), whatever
+the seeds of the study, and what comes out is kept. Any other is done for each run with a seed derived from the run's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
+
+from isogloss.studies.parts import Part, Text, known, one_key
+
+if TYPE_CHECKING:
+    from isogloss.models.load import LoadedModel
+
+Model = Any  # a LoadedModel; None where there is none yet
+
+
+@dataclass(frozen=True)
+class ChangeKind:
+    """`apply(model, arguments, seed, work)` gives the changed model; `work` is a folder that outlives a kill.
+
+    The first argument may be given by itself: `{reinit: "1-2"}` is `{reinit: {layers: "1-2"}}`.
+    """
+
+    arguments: type[Part]
+    apply: Callable[[Model, Any, int, Path], LoadedModel]
+    version: int = 1  # raised when the same change would give another model
+    stored: bool = False
+    starts: bool = False  # makes a model from nothing
+
+
+class ReinitArguments(Part):
+    layers: str
+    parts: Literal["attention", "feed-forward"] | None = None
+    keep_norms: bool = False
+    scheme: Literal["model", "pytorch"] = "model"
+
+
+class LanguageModelArguments(Part):
+    """What adaptation and pretraining share; `settings` are those of `LanguageModelSettings`."""
+
+    steps: int | None = Field(None, ge=1)
+    tokens: int | None = Field(None, ge=1)
+    settings: dict[str, Any] = Field(default_factory=dict)
+    seed: int = Field(0, ge=0)
+
+
+class AdaptArguments(LanguageModelArguments):
+    text: Text
+    lang: str | None = None
+    recipe: Literal["published", "modern"] = "published"
+    epochs: float | None = Field(None, gt=0)
+    mix: dict[str, Text] = Field(default_factory=dict)
+    mix_share: float = Field(0.2, ge=0, lt=1)
+
+
+class PretrainArguments(LanguageModelArguments):
+    texts: dict[str, Text]
+    tokenizer: Literal["wordpiece", "bpe", "unigram", "characters", "bytes"] = "wordpiece"
+    vocabulary: int = Field(8000, ge=1)
+    layers: int = Field(6, ge=1)
+    width: int = Field(256, ge=1)
+    heads: int | None = Field(None, ge=1)
+    norm: Literal["post", "pre", "normformer"] | None = None
+    dropout: float = Field(0.0, ge=0, lt=1)
+
+
+def apply_reinit(model: Model, arguments: ReinitArguments, seed: int, work: Path) -> LoadedModel:
+    from isogloss.models.reinit import reinit
+
+    changed: LoadedModel = reinit(**arguments.model_dump())(model, seed=seed)
+    return changed
+
+
+def apply_adapt(model: Model, arguments: AdaptArguments, seed: int, work: Path) -> LoadedModel:
+    from isogloss.studies.corpora import read_corpora
+    from isogloss.training.adapt import adapt
+
+    text = read_corpora(arguments.text, "text", lang=arguments.lang)
+    mix = {lang: read_corpora(one, "text", lang=lang) for lang, one in arguments.mix.items()}
+    options = arguments.model_dump(exclude={"text", "lang", "mix", "settings", "seed"})
+    return adapt(model, text, mix=mix or None, out=work, seed=seed, **options, **arguments.settings)
+
+
+def apply_pretrain(model: Model, arguments: PretrainArguments, seed: int, work: Path) -> LoadedModel:
+    from isogloss.studies.corpora import read_corpora
+    from isogloss.training.pretrain import pretrain
+
+    texts = {lang: read_corpora(one, "text", lang=lang) for lang, one in arguments.texts.items()}
+    options = arguments.model_dump(exclude={"texts", "settings", "seed"})
+    return pretrain(texts, work, seed=seed, evaluations=0, **options, **arguments.settings)
+
+
+CHANGES: dict[str, ChangeKind] = {
+    "reinit": ChangeKind(ReinitArguments, apply_reinit),
+    "adapt": ChangeKind(AdaptArguments, apply_adapt, stored=True),
+    "pretrain": ChangeKind(PretrainArguments, apply_pretrain, stored=True, starts=True),
+}
+
+
+class Change(Part):
+    """One model change of a study file, with its arguments checked."""
+
+    name: str
+    arguments: SerializeAsAny[Part]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_file(cls, value: object, info: ValidationInfo) -> object:
+        if isinstance(value, dict) and isinstance(value.get("arguments"), Part):
+            return value
+        name, given = one_key(value, "model change")
+        kind = CHANGES[known(name, CHANGES, "model change")].arguments
+        return {"name": name, "arguments": arguments_of(kind, given, info)}
+
+    @property
+    def kind(self) -> ChangeKind:
+        return CHANGES[self.name]
+
+
+def arguments_of(kind: type[Part], given: object, info: ValidationInfo) -> Part:
+    """Arguments as a study file gives them: all by name, or the first alone."""
+    named = given if isinstance(given, dict) else {_first(kind): given}
+    return kind.model_validate(named, context=info.context)
+
+
+def _first(kind: type[Part]) -> str:
+    """The argument that has no default, or else the first."""
+    fields = kind.model_fields
+    return next((name for name, field in fields.items() if field.is_required()), next(iter(fields)))

@@ -1,0 +1,34 @@
+"""What there is to compute with, found out without loading PyTorch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def gpus() -> int:
+    """NVIDIA GPUs that this process may use."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return len([one for one in visible.split(",") if one.strip() and one.strip() != "-1"])
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return 0
+    return sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
+
+
+def kind_of(device: str | None) -> str:
+    """cpu or cuda; where no device is named, cuda if there is a GPU.
+
+    >>> kind_of("cuda:1"), kind_of("cpu")
+    ('cuda', 'cpu')
+    """
+    return device.partition(":")[0] if device else "cuda" if gpus() else "cpu"

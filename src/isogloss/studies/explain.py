@@ -1,0 +1,74 @@
+"""What a study consists of, in words: its runs, what they share, what is done, what it will cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from isogloss.results.store import Store
+from isogloss.studies.cost import estimate
+from isogloss.studies.devices import cores
+from isogloss.studies.plan import Plan
+
+KINDS = {
+    "model": "changed models",
+    "finetuned": "fine-tuned networks",
+    "evaluation": "evaluations",
+    "similarity": "similarity curves",
+}
+
+
+def explain(plan: Plan, store: Store | None) -> Iterator[tuple[str, str]]:
+    """Lines of what and how many; `store` is None where there is none yet."""
+    study = plan.study
+    yield "study", f"{study.name}: {study.description}".removesuffix(": ")
+    yield "runs", f"{len(plan.runs):,} = {_product(plan)}"
+    yield "columns", f"{', '.join(study.changes)} (reference: {study.reference})"
+    yield "targets", ", ".join(study.targets)
+    done = store.ids() if store else set()
+    for kind, used in _uses(plan).items():
+        own = [id for id in plan.stages if id.startswith(f"{kind}-")]
+        shared = f", shared by {used:,} uses" if used > len(own) else ""
+        yield KINDS[kind], f"{len(own):,}{shared}; {sum(id in done for id in own):,} done"
+    finished = sum(all(goal in done for goal in run.goals) for run in plan.runs)
+    yield "done", f"{finished:,} of {len(plan.runs):,} runs" + (f", in {store.folder}" if store else "")
+    left = [stage for job in plan.jobs(done) for stage in job.stages]
+    cost = estimate(plan, left, store)
+    workers = max(1, cores() // study.threads)
+    shares = f"{span(cost.seconds / workers)} of {workers}"
+    yield "cost", f"about {span(cost.seconds)} of one worker, {shares} ({cost.basis})"
+
+
+def span(seconds: float) -> str:
+    """
+    >>> span(42), span(600), span(7200), span(200_000)
+    ('42 s', '10 min', '2.0 h', '2.3 days')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
+
+
+def _product(plan: Plan) -> str:
+    study = plan.study
+    sizes = {
+        "model": len(study.models),
+        "column": len(study.changes),
+        "text": len(study.text),
+        "task": len(study.tasks),
+        "source": len(study.sources),
+        "seed": len(study.seeds),
+    }
+    told = [f"{n} {name}{'s' * (n > 1)}" for name, n in sizes.items() if n > 1 or name in ("model", "task", "seed")]
+    return " × ".join(told)
+
+
+def _uses(plan: Plan) -> Counter[str]:
+    """How often runs need a stage of each kind: more often than there are stages where they share."""
+    uses: Counter[str] = Counter()
+    for run in plan.runs:
+        uses.update(["finetuned", "evaluation", *("similarity" for _ in run.similarity)])
+        uses.update("model" for id in plan.stages[run.finetuned].needs if id.startswith("model-"))
+    return Counter({kind: uses[kind] for kind in KINDS if uses[kind]})

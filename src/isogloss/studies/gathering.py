@@ -1,0 +1,156 @@
+"""The rows of a study from the entries of its runs, each checked as it is read."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from isogloss.core.errors import InputError
+from isogloss.results.curves import CURVE_COLUMNS, SHAPE_COLUMNS, Curves
+from isogloss.results.record import RESULT_COLUMNS, Results
+from isogloss.results.store import Store
+from isogloss.studies.plan import Plan, Run
+
+if TYPE_CHECKING:
+    from isogloss.results.tables import Table
+
+TABLES = (".md", ".tex")
+# of which run a curve is, and whether it was measured before or after fine-tuning
+RUN_COLUMNS = {
+    "study": pl.String,
+    "run": pl.String,
+    "changes": pl.String,
+    "task": pl.String,
+    "seed": pl.Int64,
+    "when": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class StudyResults(Results):
+    """What `run_study` returns: results of all runs that are done, curves, and the reasons of those that failed."""
+
+    curves: Curves = field(default_factory=lambda: Curves(pl.DataFrame(schema={**CURVE_COLUMNS, **RUN_COLUMNS})))
+    failed: dict[str, str] = field(default_factory=dict)  # label of the run → reason
+    reference: str = "REF"
+    published: pl.DataFrame | None = None
+
+    def paper_table(self) -> Table:
+        """Differences to the reference as papers print them, beside the published ones if these are known.
+
+        A study of one column has none: means and deviations, then.
+        """
+        from isogloss.results.tables import delta_table, frame_table, with_published
+
+        if self.frame["changes"].n_unique() < 2:
+            return frame_table(self.table(), decimals=4)
+        rows = self.deltas(self.reference)
+        if self.published is not None:
+            rows = with_published(rows, self.published, reference=self.reference)
+        return delta_table(rows, reference=self.reference)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """As `Results.write`; `.md` and `.tex` are the paper's table."""
+        from isogloss.results.table_formats import write_table
+
+        if Path(path).suffix in TABLES:
+            write_table(self.paper_table(), path)
+        else:
+            super().write(path)
+
+
+def gather(plan: Plan, store: Store, failed: dict[str, str]) -> StudyResults:
+    """The results of all runs that are done; `Damaged` names an entry that has to be made again."""
+    done = store.ids()
+    scored = [run for run in plan.runs if run.evaluation in done]
+    rows = [_rows(store, run, run.evaluation, "rows.parquet", plan) for run in scored]
+    measured = [(run, when, id) for run in plan.runs for when, id in run.similarity.items() if id in done]
+    read: dict[tuple[str, str], pl.DataFrame] = {}
+    curves, shapes = (
+        [_curves(store, run, when, id, name, plan, read) for run, when, id in measured]
+        for name in ("curves.parquet", "shapes.parquet")
+    )
+    return StudyResults(
+        pl.concat(rows) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
+        _predictions(store, scored, plan),
+        Curves(_joined(curves, CURVE_COLUMNS), shapes=_joined(shapes, SHAPE_COLUMNS)),
+        failed,
+        plan.study.reference,
+        None if plan.study.published is None else read_published(Path(plan.study.published)),
+    )
+
+
+def read_published(path: Path) -> pl.DataFrame:
+    """Published values: a CSV with the columns task, source, target, change, metric and value."""
+    wanted = ["task", "source", "target", "change", "metric", "value"]
+    try:
+        frame = pl.read_csv(path, infer_schema=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(path, f"a CSV with the columns {', '.join(wanted)}", str(error).splitlines()[0]) from None
+    if missing := [name for name in wanted if name not in frame.columns]:
+        raise InputError(path, f"the columns {', '.join(wanted)}", f"none called {', '.join(missing)}")
+    try:
+        return frame.with_columns(pl.col("value").cast(pl.Float64))
+    except pl.exceptions.PolarsError as error:
+        raise InputError(path, "numbers in the column 'value'", str(error).splitlines()[0]) from None
+
+
+def _labels(run: Run, plan: Plan) -> dict[str, Any]:
+    """What this study calls a run; a text change other than the first is told with the changes."""
+    text = "" if run.text == next(iter(plan.study.text)) else run.text
+    changes = f"{run.changes} {text}".strip()
+    return {"study": plan.study.name, "run": run.name, "model": run.model, "changes": changes}
+
+
+def _read(store: Store, id: str, name: str) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(store.need(id).file(name).read_bytes()))
+
+
+def _rows(store: Store, run: Run, id: str, name: str, plan: Plan) -> pl.DataFrame:
+    """Rows of a stage under the names of this study: other studies have theirs for the same stage."""
+    return _read(store, id, name).with_columns(pl.lit(value).alias(key) for key, value in _labels(run, plan).items())
+
+
+def _curves(
+    store: Store, run: Run, when: str, id: str, name: str, plan: Plan, read: dict[tuple[str, str], pl.DataFrame]
+) -> pl.DataFrame:
+    if (id, name) not in read:  # runs share what was measured before fine-tuning
+        read[id, name] = _read(store, id, name)
+    facts = {**_labels(run, plan), "task": run.task, "seed": run.seed, "when": when}
+    return read[id, name].with_columns(pl.lit(value).alias(key) for key, value in facts.items())
+
+
+def _joined(frames: Sequence[pl.DataFrame], columns: dict[str, Any]) -> pl.DataFrame:
+    schema = {**columns, **RUN_COLUMNS}
+    together = pl.concat(frames) if frames else pl.DataFrame(schema=schema)
+    return together.select(pl.col(name).cast(kind) for name, kind in schema.items())
+
+
+def _predictions(store: Store, runs: Sequence[Run], plan: Plan) -> pl.LazyFrame:
+    """One row per run, target and item; files are read, and checked, when the frame is collected."""
+    tasks = {task: [run for run in runs if run.task == task] for task in plan.study.tasks}
+    frames = [_of_task(store, own, plan) for own in tasks.values() if own]
+    return pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame()
+
+
+def _of_task(store: Store, runs: Sequence[Run], plan: Plan) -> pl.LazyFrame:
+    def frames(
+        columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        for run in runs:
+            frame = _rows(store, run, run.evaluation, "predictions.parquet", plan)
+            frame = frame if predicate is None else frame.filter(predicate)
+            yield frame if columns is None else frame.select(columns)
+
+    def schema() -> pl.Schema:
+        return _rows(store, runs[0], runs[0].evaluation, "predictions.parquet", plan).schema
+
+    found: Callable[..., pl.LazyFrame] = register_io_source
+    return found(frames, schema=schema)

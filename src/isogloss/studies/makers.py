@@ -1,0 +1,187 @@
+"""How the stages of a study are made: changed models, fine-tuned networks, scores, similarity curves."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import torch
+from transformers import PreTrainedModel
+
+from isogloss.core.errors import UsageError
+from isogloss.core.seeds import derive_seed
+from isogloss.corpora.corpus import Corpus
+from isogloss.models.bilstm_model import BILSTM, bilstm
+from isogloss.models.load import LoadedModel, load_model, quiet_library
+from isogloss.models.similarity import similarity
+from isogloss.studies.backends import Stage
+from isogloss.studies.changes import CHANGES
+from isogloss.studies.corpora import language_of_name, read_corpora, read_parallel
+from isogloss.studies.encoded import remembering
+from isogloss.studies.fingerprints import digest
+from isogloss.studies.text_changes import TEXT_CHANGES
+from isogloss.studies.work import Site
+from isogloss.tasks import TASKS
+from isogloss.tasks.bilstm import task_over
+from isogloss.tasks.task import Task
+from isogloss.training.checkpoint import Checkpoints
+from isogloss.training.finetune import FineTuned, finetune
+from isogloss.training.reports import Report
+from isogloss.training.saved import load_finetuned, save_finetuned
+from isogloss.training.settings import settings_for
+from isogloss.training.transfer import own_copy, scores
+
+APART = 20.0  # seconds of training that are worth a checkpoint
+
+
+class Reading:
+    """The corpora of a stage, after the text changes that are meant for them, and the task that reads them."""
+
+    def __init__(self, recipe: dict[str, Any], site: Site):
+        self.recipe, self.site = recipe, site
+        self._names: dict[int, str] = {}  # corpora by Python id → identity
+
+    def task(self, model: LoadedModel) -> Task:
+        return remembering(task_over(model, TASKS[self.recipe["task"]]), self._names, self.site)
+
+    def corpus(self, references: Sequence[str], name: str, role: str) -> Corpus[Any]:
+        kind = TASKS[self.recipe["task"]].corpus
+        changes = [told for told in self.recipe["text"] if role in told["arguments"]["on"]]
+        versions = [TEXT_CHANGES[told["name"]].version for told in changes]
+        prints = [self.recipe["prints"][one] for one in references]
+        key = digest(prints, language_of_name(name), kind, changes, versions)
+
+        def read() -> Corpus[Any]:
+            corpus = read_corpora(references, kind, lang=language_of_name(name))
+            for told in changes:
+                change = TEXT_CHANGES[told["name"]]
+                corpus = change.apply(corpus, change.arguments.model_validate(told["arguments"]))
+            return corpus
+
+        corpus = self.site.memory.get("corpus", key, read)
+        self._names[id(corpus)] = key
+        return corpus
+
+
+def make_model(stage: Stage, folder: Path | None, site: Site) -> None:
+    """A model after changes whose outcome is worth keeping."""
+    assert folder
+    with _threads(site):
+        model = _model(stage.recipe, site, site.store.work(stage.id))
+        network: Any = model.network
+        with quiet_library():
+            network.save_pretrained(folder / "model")
+            model.tokenizer.save_pretrained(folder / "model")
+
+
+def make_finetuned(stage: Stage, folder: Path | None, site: Site) -> None:
+    """A network that does the task; without a folder it is handed on in memory alone."""
+    recipe = stage.recipe
+    with _threads(site):
+        model = _model(recipe["model"], site, site.store.work(stage.id))
+        reading = Reading(recipe, site)
+        train, dev = (reading.corpus(recipe[role], recipe["source"], role) for role in ("train", "dev"))
+        task = reading.task(model)
+        tuned = finetune(
+            model,
+            task,
+            train,
+            dev,
+            settings_for(task.recipe, **recipe["settings"]),
+            seed=recipe["seed"],
+            checkpoints=Checkpoints(site.store.work(stage.id) / "checkpoints", stage.id, apart=APART),
+            progress=lambda report: _tell(report, site),
+        )
+        site.made[stage.id] = tuned
+        if folder:
+            save_finetuned(tuned, folder / "model")
+            log = pl.DataFrame([asdict(report) for report in tuned.log])
+            (folder / "log.tsv").write_text(log.write_csv(separator="\t"), encoding="utf-8")
+
+
+def make_evaluation(stage: Stage, folder: Path | None, site: Site) -> None:
+    """Rows of scores, and the prediction for every item."""
+    assert folder
+    recipe = stage.recipe
+    with _threads(site):
+        tuned = _tuned(stage.needs[0], site)
+        reading, source = Reading(recipe, site), recipe["source"]
+        dev = reading.corpus(recipe["dev"], source, "dev")
+        targets = {name: reading.corpus(one, name, "test") for name, one in recipe["targets"].items()}
+        facts = {"run": stage.id, "model": "", "changes": "", "seed": recipe["seed"]}
+        results = scores(tuned, reading.task(tuned.model), source, dev, targets, facts)
+    results.frame.write_parquet(folder / "rows.parquet")
+    results.predictions.collect().write_parquet(folder / "predictions.parquet")
+
+
+def make_similarity(stage: Stage, folder: Path | None, site: Site) -> None:
+    """Similarity layer by layer, of a fine-tuned network's body or of a model before fine-tuning."""
+    assert folder
+    options = dict(stage.recipe["measure"])
+    files, sentences = options.pop("parallel"), options.pop("sentences")
+    with _threads(site):
+        tuned = next((id for id in stage.needs if id.startswith("finetuned")), None)
+        model = _body(_tuned(tuned, site)) if tuned else _model(stage.recipe["model"], site, site.store.work(stage.id))
+        if not model.family.blocks:
+            raise UsageError(f"similarity: '{model.name}' has no layers to measure")
+        parallel = site.memory.get("corpus", tuple(files.items()), lambda: read_parallel(files))[:sentences]
+        options["source"] = language_of_name(options["source"]) or options["source"]
+        curves = similarity(model, parallel, name="", **options)
+    curves.frame.write_parquet(folder / "curves.parquet")
+    curves.shapes.write_parquet(folder / "shapes.parquet")
+
+
+def _model(recipe: dict[str, Any], site: Site, work: Path) -> LoadedModel:
+    """A model read from where it lies and changed as the recipe says; the one in memory stays as it is."""
+    model: Any = None
+    if recipe["base"] or recipe["stored"]:
+        key = recipe["stored"] or recipe["base"]
+        model = site.memory.get("model", key, lambda: _loaded(recipe, site))
+        if recipe["changes"]:
+            model = own_copy(model)
+    for told in recipe["changes"]:
+        kind = CHANGES[told["name"]]
+        arguments: Any = kind.arguments.model_validate(told["arguments"])
+        seed = arguments.seed if kind.stored else derive_seed(recipe["seed"], "change", told["number"])
+        model = kind.apply(model, arguments, seed, work / told["name"])
+    changed: LoadedModel = model
+    return changed
+
+
+def _loaded(recipe: dict[str, Any], site: Site) -> LoadedModel:
+    if recipe["stored"]:
+        return load_model(site.entry(recipe["stored"]).whole() / "model", device=site.device)
+    base = recipe["base"]
+    return bilstm(device=site.device) if base == BILSTM else load_model(base, device=site.device)
+
+
+def _tuned(id: str, site: Site) -> FineTuned:
+    """A fine-tuned network: of this very job, or from the store."""
+    return site.made.get(id) or load_finetuned(site.entry(id).whole() / "model", device=site.device)
+
+
+def _body(tuned: FineTuned) -> LoadedModel:
+    """The text stack inside a fine-tuned network."""
+    network: Any = tuned.network
+    body = network.base_model if isinstance(network, PreTrainedModel) else network.body
+    return replace(tuned.model, network=body, body=body)
+
+
+def _tell(report: Report, site: Site) -> None:
+    facts = {"epoch": report.epoch, "step": report.step, "steps": report.steps, "loss": report.loss}
+    site.tell(**facts, best=report.best, tokens_per_second=report.tokens_per_second)
+
+
+@contextlib.contextmanager
+def _threads(site: Site) -> Iterator[None]:
+    """The number of threads that the study says, for sums depend on it in their last bits."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(site.threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,102 @@
+"""`--set task=pos seeds=1 settings.epochs=2 UD=data/ud`: other values in place of a study file's."""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from isogloss.core.errors import UnknownName, UsageError
+from isogloss.core.registry import check_name
+from isogloss.studies.parts import did_you_mean
+from isogloss.studies.spec import SINGULAR, Study
+from isogloss.studies.yaml_text import parse_yaml
+
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+def parse_overrides(words: Sequence[str]) -> dict[str, Any]:
+    """`["seeds=1", "settings.epochs=2"]` as a mapping; values are YAML.
+
+    >>> parse_overrides(["task=pos", "targets=[fr, no]", "settings.learning_rate=5e-5"])
+    {'task': 'pos', 'targets': ['fr', 'no'], 'settings.learning_rate': 5e-05}
+    """
+    pairs = [word.partition("=") for word in words]
+    for name, equals, _ in pairs:
+        if not (name and equals):
+            raise UsageError(f"--set: expected NAME=VALUE such as seeds=1, got '{name}{equals}'")
+    return {name: parse_yaml(value, f"--set {name}")[0] for name, _, value in pairs}
+
+
+def overridden(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A study file's content with other values. A name or a list of names against a mapping chooses from it.
+
+    >>> overridden({"targets": {"fr": "a", "ru": "b"}}, {"targets": "ru", "settings.epochs": 2})
+    {'targets': {'ru': 'b'}, 'settings': {'epochs': 2}}
+    """
+    result: dict[str, Any] = copy.deepcopy({SINGULAR.get(name, name): value for name, value in data.items()})
+    variables = result.get("variables") or {}
+    for path, value in changes.items():
+        first, *rest = path.split(".")
+        first = SINGULAR.get(first, first)
+        if not rest and first in variables:
+            variables[first] = _from_here(value)
+            continue
+        known = [*Study.model_fields, *variables]
+        if first not in Study.model_fields:
+            hint = did_you_mean(path, known)
+            raise UnknownName(f"--set: the study has nothing called '{first}'; {hint or 'known: ' + ', '.join(known)}")
+        _put(result, [first, *rest], value, path)
+    return result
+
+
+def _put(data: dict[str, Any], path: Sequence[str], value: Any, said: str) -> None:
+    *above, last = path
+    for name in above:
+        data = data.setdefault(name, {})
+        if not isinstance(data, dict):
+            raise UsageError(f"--set {said}: '{name}' of the study is no mapping, so it holds no '{last}'")
+    old = data.get(last)
+    if isinstance(old, dict) and isinstance(value, str | list) and last not in ("models", "parallel"):
+        names = [value] if isinstance(value, str) else value
+        data[last] = {name: old[check_name(str(name), old, f"name under '{said}'")] for name in names}
+    else:
+        data[last] = value
+
+
+def with_variables(data: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Values put in place of `${NAME}`: those of `--set`, of the environment, of the file, in this order."""
+    variables = dict(data.get("variables") or {})
+    for name, value in variables.items():
+        if name in environment and not isinstance(value, _Given):
+            variables[name] = _from_here(environment[name])
+
+    def filled(match: re.Match[str]) -> str:
+        name = check_name(match[1], variables, "variable")
+        if variables[name] is None:
+            raise UsageError(f"the variable '{name}' needs a value: --set {name}=… or the environment's {name}")
+        return str(variables[name])
+
+    rest = {name: value for name, value in data.items() if name != "variables"}
+    plain = {name: None if value is None else str(value) for name, value in variables.items()}
+    return {"variables": plain, **_walked(rest, lambda text: VARIABLE.sub(filled, text))}
+
+
+class _Given(str):
+    """A variable's value from the command line."""
+
+
+def _from_here(value: Any) -> str:
+    """A value given outside the file; a path that exists is meant from the working folder."""
+    return _Given(Path(str(value)).absolute() if Path(str(value)).exists() else value)
+
+
+def _walked(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _walked(one, change) for name, one in value.items()}
+    return [_walked(one, change) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,115 @@
+"""What the parts of a study file are made of: strict mappings, errors that say what was expected, references.
+
+A corpus is named by a path (relative to the study file), by `hub:NAME`, or by `lab:LANGUAGE/SPLIT/NUMBER[@SEED]`,
+items of the laboratory; what kind of corpus is read follows from the task.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+
+LAB = re.compile(r"lab:(?P<langs>[\w,-]+)/(?P<split>train|dev|test)/(?P<number>[1-9]\d*)(?:@(?P<seed>\d+))?")
+LAB_FORM = "lab:LANGUAGE/SPLIT/NUMBER[@SEED] such as lab:qla/train/1000"
+
+
+class Part(BaseModel):
+    """A mapping of a study file: unknown keys are errors, and nothing changes once it is read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, coerce_numbers_to_str=True)
+
+
+class Wrong(ValueError):
+    """A value of a study file that is not what was expected.
+
+    >>> str(Wrong("a number", "'x'"))
+    "expected a number, got 'x'"
+    """
+
+    def __init__(self, expected: str, got: str, advice: str = ""):
+        self.expected, self.got, self.advice = expected, got, advice
+        super().__init__(f"expected {expected}, got {got}" + (f"; {advice}" if advice else ""))
+
+
+class Reference(str):
+    """A corpus as a study names it: an absolute path, `hub:…` or `lab:…`."""
+
+
+def known(name: object, names: Iterable[str], kind: str) -> str:
+    """`name` itself if it is one of the names."""
+    names = list(names)
+    if isinstance(name, str) and name in names:
+        return name
+    raise Wrong(f"a {kind}: {', '.join(names)}", repr(name), did_you_mean(str(name), names))
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """
+    >>> did_you_mean("epoch", ["epochs", "batch"])
+    "did you mean 'epochs'?"
+    """
+    close = difflib.get_close_matches(name, list(names), n=1)
+    return f"did you mean '{close[0]}'?" if close else ""
+
+
+def reference(value: object, info: ValidationInfo) -> Reference:
+    """A corpus's name with its path made absolute, from the folder of the study file."""
+    if not isinstance(value, str) or not value.strip():
+        raise Wrong("a path, hub:NAME or lab:LANGUAGE/SPLIT/NUMBER", repr(value))
+    if value.startswith("lab:") and not LAB.fullmatch(value):
+        raise Wrong(LAB_FORM, repr(value))
+    if value.startswith(("hub:", "lab:")):
+        return Reference(value)
+    return Reference(absolute(value, info))
+
+
+def absolute(path: str, info: ValidationInfo) -> str:
+    folder = Path((info.context or {}).get("folder", "."))
+    return str((folder / Path(path).expanduser()).resolve())
+
+
+def _references(value: object, info: ValidationInfo) -> tuple[Reference, ...]:
+    """One corpus, or several that are read one after the other."""
+    return tuple(reference(one, info) for one in (value if isinstance(value, list | tuple) else [value]))
+
+
+def _by_task(value: object, info: ValidationInfo) -> dict[str, tuple[Reference, ...]]:
+    """Corpora by task, under "" where the same serve every task."""
+    from isogloss.tasks import TASKS
+
+    if isinstance(value, Mapping):
+        return {
+            task if task == "" else known(task, TASKS, "task"): _references(one, info) for task, one in value.items()
+        }
+    return {"": _references(value, info)}
+
+
+def _parallel(value: object, info: ValidationInfo) -> dict[str, Reference]:
+    """A file by language, or under "" one that holds them all."""
+    if isinstance(value, Mapping):
+        return {lang: reference(one, info) for lang, one in value.items()}
+    return {"": reference(value, info)}
+
+
+Text = Annotated[tuple[Reference, ...], BeforeValidator(_references)]
+Corpora = Annotated[dict[str, tuple[Reference, ...]], BeforeValidator(_by_task)]
+Parallel = Annotated[dict[str, Reference], BeforeValidator(_parallel)]
+
+
+def for_task(corpora: Mapping[str, tuple[Reference, ...]], task: str) -> tuple[Reference, ...] | None:
+    """The corpora that serve a task, if any does."""
+    return corpora.get(task, corpora.get(""))
+
+
+def one_key(value: object, kind: str) -> tuple[str, Any]:
+    """`{reinit: "1-2"}` as a name and what belongs to it; a name alone has nothing."""
+    if isinstance(value, str):
+        return value, {}
+    if isinstance(value, Mapping) and len(value) == 1:
+        return next(iter(value.items()))
+    raise Wrong(f"a {kind} such as {{NAME: …}} with one name", repr(value))

@@ -1,0 +1,111 @@
+"""`run_study`: plan a study, have a backend do what is not done yet, and gather the results."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from isogloss.core.errors import IsoglossError, UsageError
+from isogloss.results.store import Damaged, Store
+from isogloss.studies.backends import BACKENDS, Job, Outcome
+from isogloss.studies.devices import kind_of
+from isogloss.studies.fingerprints import Fingerprints
+from isogloss.studies.gathering import StudyResults, gather
+from isogloss.studies.plan import Plan, plan_study
+from isogloss.studies.record import write_record
+from isogloss.studies.spec import Study
+from isogloss.studies.study_file import read_study, study_of
+
+STORE = "isogloss-store"  # where no store is named, neither here nor by the environment
+ROUNDS = 5  # times that damaged entries are made again
+Watch = Callable[[Job, Outcome, int], None]  # what came of a job, of how many
+
+
+def run_study(
+    study: Study | Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    store: str | os.PathLike[str] | None = None,
+    backend: str = "local",
+    set: Mapping[str, Any] | None = None,
+    device: str | None = None,
+    watch: Watch | None = None,
+    **options: Any,
+) -> StudyResults:
+    """Do all runs of a study that are not done yet, and give the results of all.
+
+    `study`: a file, or what would stand in it. `store`: the folder that everything is kept in and shared through
+    (ISOGLOSS_STORE, or isogloss-store, where not given). `set`: values in place of the study's, such as
+    `{"seeds": 1, "settings.epochs": 2}`. `options` are those of the backend (`workers`, `per_gpu` …). Whatever is
+    killed, the same call goes on. A run that fails does not stop the others: `.failed` has the reasons.
+    """
+    kept = open_store(store)
+    plan = planned(study, kept, set=set, device=device)
+    for error in plan.missing.values():
+        raise error
+    crew = BACKENDS[backend](**options, device=device)
+    failed: dict[str, str] = {}
+    write_record(kept, plan, failed)
+    aside = kept.quarantined()
+    for _ in range(ROUNDS):
+        failed = _do(plan, kept, crew, watch)
+        try:
+            results = gather(plan, kept, failed)
+            found = {id: why for id, why in kept.quarantined().items() if id not in aside}
+        except Damaged as damaged:
+            kept.set_aside(damaged.id, str(damaged))
+            found = {id: why for id, why in kept.quarantined().items() if id not in aside}
+            results = None
+        for why in found.values():
+            warnings.warn(f"{why}; it was set aside, and is made again", stacklevel=2)
+        aside |= found
+        if results is not None and not found:
+            write_record(kept, plan, failed)
+            return results
+    raise IsoglossError(f"entries of the store {kept.folder} are damaged again and again; check its disk")
+
+
+def planned(
+    study: Study | Mapping[str, Any] | str | os.PathLike[str],
+    store: Store | None = None,
+    *,
+    set: Mapping[str, Any] | None = None,
+    device: str | None = None,
+) -> Plan:
+    """A study's plan: nothing is computed."""
+    if isinstance(study, Study):
+        if set:
+            raise UsageError("set: expected a study file or a mapping to put values into, got a study that is read")
+        read = study
+    elif isinstance(study, Mapping):
+        read = study_of(study, set=set)
+    else:
+        read = read_study(study, set)
+    return plan_study(read, Fingerprints(store), device=kind_of(device))
+
+
+def open_store(folder: str | os.PathLike[str] | None = None) -> Store:
+    return Store(store_folder(folder))
+
+
+def store_folder(folder: str | os.PathLike[str] | None = None) -> Path:
+    """The folder that is named, here or by the environment, or the usual one."""
+    return Path(folder or os.environ.get("ISOGLOSS_STORE") or STORE)
+
+
+def _do(plan: Plan, store: Store, crew: Any, watch: Watch | None) -> dict[str, str]:
+    """Have the backend do what is left; the reasons of what failed, by the label of the job."""
+    jobs = {job.name: job for job in plan.jobs(store.ids())}
+    failed: dict[str, str] = {}
+
+    def tell(outcome: Outcome) -> None:
+        if outcome.state == "failed":
+            failed[jobs[outcome.job].label] = outcome.reason
+        if watch:
+            watch(jobs[outcome.job], outcome, len(jobs))
+
+    if jobs:
+        crew.run(list(jobs.values()), os.fspath(store.folder), tell)
+    return failed

@@ -1,0 +1,219 @@
+"""A study as data: which models, changes, tasks, languages and seeds are crossed, and what is measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+
+from isogloss.studies.changes import CHANGES, Change
+from isogloss.studies.parts import Corpora, Parallel, Part, Wrong, absolute, for_task, known
+from isogloss.studies.text_changes import TextChange
+from isogloss.tasks import TASKS
+
+LABORATORY, BILSTM = "laboratory", "bilstm"  # models that are neither a folder nor on the hub
+SINGULAR = {"model": "models", "change": "changes", "task": "tasks", "source": "sources", "target": "targets"}
+SINGULAR["seed"] = "seeds"
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Model(Part):
+    """A model and what is done to it whatever the column: `base` is None where the first change makes it."""
+
+    base: str | None
+    changes: tuple[Change, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_file(cls, value: object, info: ValidationInfo) -> object:
+        """A name or folder, `{base: …, changes: […]}`, or the one change that makes it, such as `{pretrain: …}`."""
+        if isinstance(value, str):
+            return {"base": _model_name(value, info)}
+        if isinstance(value, Mapping) and "base" not in value and len(value) == 1:
+            starts = [name for name, kind in CHANGES.items() if kind.starts]
+            known(next(iter(value)), ["base", *starts], "way to get a model")
+            return {"base": None, "changes": [value]}
+        if isinstance(value, Mapping) and isinstance(value.get("base"), str):
+            return {**value, "base": _model_name(value["base"], info)}
+        if isinstance(value, Mapping):
+            return value
+        raise Wrong("a model name, a folder, or {base: …, changes: […]}", repr(value))
+
+    @model_validator(mode="after")
+    def _begins(self) -> Model:
+        """Something makes the model, once and first."""
+        starting = [number for number, change in enumerate(self.changes) if change.kind.starts]
+        if starting != ([0] if self.base is None else []):
+            raise Wrong("a base, or a change that makes a model as the first", str([one.name for one in self.changes]))
+        return self
+
+
+class Source(Part):
+    """What a source language is learnt from, and what the epoch is chosen on."""
+
+    train: Corpora
+    dev: Corpora
+
+
+class TaskSettings(Part):
+    """How fine-tuning is done where it is not the task's published recipe; the fields are those of `Settings`."""
+
+    epochs: Positive | None = None
+    batch: Positive | None = None
+    learning_rate: float | None = Field(None, gt=0)
+    tokens: Positive | None = None
+    warmup: float | None = Field(None, ge=0, lt=1)
+    weight_decay: float | None = Field(None, ge=0)
+    clip: float | None = Field(None, gt=0)
+    accumulate: Positive | None = None
+    precision: Literal["auto", "fp32", "bf16"] | None = None
+    patience: Positive | None = None
+
+
+class Measure(Part):
+    """Similarity of parallel sentences, layer by layer: before fine-tuning (after the changes), after it, or both.
+
+    `source` is the language that others are compared with, each run's own where not given. `changes` and `seeds`
+    name the columns and seeds that are measured: all, and the first.
+    """
+
+    parallel: Parallel
+    source: str | None = None
+    indexes: tuple[str, ...] = ("cka", "anc", "matching")
+    pool: Literal["mean", "cls", "last", "max"] = "mean"
+    specials: bool = False
+    sentences: Positive | None = None
+    bootstrap: int = Field(0, ge=0)
+    when: tuple[Literal["before", "after"], ...] = ("before", "after")
+    changes: tuple[str, ...] | None = None
+    seeds: tuple[int, ...] | None = None
+
+
+def _named(value: object) -> object:
+    """A list of models as a mapping from their short names; one alone is a list of one."""
+    if isinstance(value, Mapping):
+        return value
+    listed = value if isinstance(value, list | tuple) else [value]
+    names = [Path(one).name if isinstance(one, str) else None for one in listed]
+    if None in names or len(set(names)) < len(names):
+        raise Wrong("names for these models ({NAME: model, …})", repr(value))
+    return dict(zip(names, listed, strict=True))
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _seeds(value: object) -> object:
+    """How many, or which."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = list(range(value))
+    wrong = not isinstance(value, list | tuple) or not value or len(set(value)) < len(value)
+    if wrong or any(not isinstance(seed, int) or isinstance(seed, bool) or seed < 0 for seed in value):  # type: ignore[attr-defined]
+        raise Wrong("how many seeds (5), or which ([0, 1, 7])", repr(value))
+    return value
+
+
+def _unchanged() -> dict[str, tuple[Change, ...]]:
+    return {"REF": ()}
+
+
+def _plain_text() -> dict[str, tuple[TextChange, ...]]:
+    return {"": ()}
+
+
+class Study(Part):
+    """A study file. The runs are the product of models, changes, tasks, sources, text and seeds.
+
+    A run is fine-tuned on its source and scored on every target. `reference` is the column of `changes` that the
+    others are held against. `threads` is how many a run computes with on a CPU, however many runs there are at
+    once: sums depend on it in the last bits. `networks: discard` removes a fine-tuned network once its run is done.
+    """
+
+    name: str = Field(pattern=r"^[\w.-]+$")
+    description: str = ""
+    variables: dict[str, str | None] = Field(default_factory=dict)
+    models: Annotated[dict[str, Model], BeforeValidator(_named)] = Field(min_length=1)
+    changes: dict[str, tuple[Change, ...]] = Field(
+        default_factory=lambda: dict[str, tuple[Change, ...]](REF=()), min_length=1
+    )
+    tasks: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(min_length=1)
+    sources: dict[str, Source] = Field(min_length=1)
+    targets: dict[str, Corpora] = Field(min_length=1)
+    text: dict[str, tuple[TextChange, ...]] = Field(
+        default_factory=lambda: dict[str, tuple[TextChange, ...]]({"": ()}), min_length=1
+    )
+    settings: dict[str, TaskSettings] = Field(default_factory=dict)  # by task, "" for all
+    seeds: Annotated[tuple[int, ...], BeforeValidator(_seeds)] = (0,)
+    measure: Measure | None = None
+    reference: str = "REF"
+    published: str | None = None
+    threads: Positive = 1
+    networks: Literal["keep", "discard"] = "keep"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plural(cls, value: object) -> object:
+        """`task: pos` is `tasks: [pos]`, and so on."""
+        if not isinstance(value, Mapping):
+            raise Wrong("a mapping (name: …, models: …)", repr(value)[:40])
+        if twice := [one for one, many in SINGULAR.items() if one in value and many in value]:
+            raise Wrong(f"'{twice[0]}' or '{SINGULAR[twice[0]]}'", "both")
+        return {SINGULAR.get(name, name): one for name, one in value.items()}
+
+    @field_validator("tasks")
+    @classmethod
+    def _known_tasks(cls, tasks: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(known(task, TASKS, "task") for task in tasks))
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _settings_by_task(cls, value: object) -> object:
+        """Settings of all tasks side by side with those of one: `{epochs: 3, parse: {epochs: 15}}`."""
+        if not isinstance(value, Mapping):
+            raise Wrong("settings (epochs: 3, …)", repr(value))
+        ours = {name: one for name, one in value.items() if name in TASKS or name == ""}
+        shared = {name: one for name, one in value.items() if name not in ours}
+        return {**ours, "": shared} if shared else ours
+
+    @field_validator("published")
+    @classmethod
+    def _absolute(cls, value: str | None, info: ValidationInfo) -> str | None:
+        return value and absolute(value, info)
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Study:
+        """What no part of the file can see by itself."""
+        known(self.reference, self.changes, "column of 'changes' for 'reference'")
+        for column, changes in self.changes.items():
+            if starting := [change.name for change in changes if change.kind.starts]:
+                raise Wrong(f"changes of a model in 'changes.{column}'", f"'{starting[0]}', which belongs in 'models'")
+        for task in self.tasks:
+            corpora = [(f"sources.{name}.{role}", getattr(one, role)) for name, one in self.sources.items()
+                       for role in ("train", "dev")]  # fmt: skip
+            for where, given in [*corpora, *((f"targets.{name}", one) for name, one in self.targets.items())]:
+                if for_task(given, task) is None:
+                    raise Wrong(f"a corpus for the task '{task}' under {where}", f"only {', '.join(given)}")
+        if self.measure:
+            for column in self.measure.changes or ():
+                known(column, self.changes, "column of 'changes' for 'measure.changes'")
+            if missing := set(self.measure.seeds or ()) - set(self.seeds):
+                raise Wrong(f"seeds of the study ({list(self.seeds)}) in 'measure.seeds'", str(sorted(missing)))
+        return self
+
+    def settings_of(self, task: str) -> dict[str, Any]:
+        """What the study says of a task's fine-tuning; its own settings go before those of all tasks."""
+        given = [self.settings[name].model_dump(exclude_none=True) for name in ("", task) if name in self.settings]
+        return {name: value for one in given for name, value in one.items()}
+
+
+def _model_name(value: str, info: ValidationInfo) -> str:
+    """A folder made absolute; the name of any other model as it is."""
+    folder = Path(absolute(value, info))
+    if value in (LABORATORY, BILSTM) or not (folder.is_dir() or value.startswith((".", "/", "~"))):
+        return value
+    if not (folder / "config.json").is_file():
+        raise Wrong("a model folder with config.json", f"'{folder}', which has none")
+    return str(folder)

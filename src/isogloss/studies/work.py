@@ -1,0 +1,121 @@
+"""A worker's side of a study: do a job against the store, so that any process anywhere may do it, at any time again."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from isogloss.core.errors import IsoglossError
+from isogloss.results.running import Notice
+from isogloss.results.store import Damaged, Entry, Store, StoreFull
+from isogloss.studies.backends import Job, Outcome, Stage
+from isogloss.studies.memory import Memory
+
+Maker = Callable[[Stage, Path | None, "Site"], None]  # writes into the folder; without one, `site.made` is all
+
+
+class Busy(Exception):
+    """Another process is making what we need."""
+
+
+@dataclass
+class Site:
+    """Where stages are made: the store, what is held in memory, and what this job has made so far."""
+
+    store: Store
+    device: str | None
+    memory: Memory
+    notice: Notice
+    threads: int = 1
+    facts: dict[str, Any] = field(default_factory=dict)  # of the job, for notices
+    made: dict[str, Any] = field(default_factory=dict)
+
+    def entry(self, id: str) -> Entry:
+        """A stage that must be finished by now."""
+        return self.store.need(id)
+
+    def tell(self, **facts: Any) -> None:
+        self.notice.tell({**self.facts, **facts})
+
+
+def attempt(job: Job, store: str, device: str | None = None) -> Outcome:
+    """Do a job and say what came of it; an error in a run is an outcome too."""
+    begun, site = time.perf_counter(), _site(store, device)
+
+    def outcome(state: Any, reason: str = "") -> Outcome:
+        return Outcome(job.name, state, reason, f"{platform.node()} {os.getpid()}", time.perf_counter() - begun)
+
+    try:
+        perform(job, site)
+        return outcome("done")
+    except Busy as busy:
+        return outcome("busy", str(busy))
+    except Exception as error:
+        known = site.store.explained(error)
+        if isinstance(known, StoreFull):
+            return outcome("full", str(known))
+        if type(error).__name__ == "OutOfMemoryError":  # of a GPU that others use too
+            return outcome("lost", str(error).splitlines()[0])
+        return outcome("failed", str(error) if isinstance(error, IsoglossError) else traceback.format_exc())
+    finally:
+        site.made.clear()
+        site.notice.clear()
+
+
+def perform(job: Job, site: Site) -> None:
+    """Make every stage of a job that is not there yet."""
+    site.threads = job.threads
+    for stage in job.stages:
+        site.facts = {"job": job.name, "label": job.label, "stage": stage.kind, "since": time.time()}
+        site.notice.tell(site.facts, now=True)
+        _obtain(stage, site, kept=stage.id not in job.discard)
+    for id in job.discard:
+        site.store.finished(id)
+
+
+def _obtain(stage: Stage, site: Site, kept: bool) -> None:
+    """A stage is made unless it is there; `Busy` while another process makes it."""
+    store = site.store
+    if _there(stage.id, store):
+        return
+    lock = store.lock(stage.id)
+    if lock is None:
+        raise Busy(stage.id)
+    try:
+        if _there(stage.id, store):  # finished before the lock was ours
+            return
+        module, _, name = stage.maker.partition(":")
+        make: Maker = getattr(import_module(module), name)
+        if not kept:
+            make(stage, None, site)
+            return
+        with store.making(stage.id, {"kind": stage.kind, "recipe": stage.recipe}) as folder:
+            make(stage, folder, site)
+        store.finished(stage.id)
+    except Damaged as damaged:
+        store.set_aside(damaged.id, str(damaged))
+        raise
+    finally:
+        lock.release()
+
+
+def _there(id: str, store: Store) -> bool:
+    try:
+        return store.get(id) is not None
+    except Damaged as damaged:
+        store.set_aside(id, str(damaged))
+        return False
+
+
+@lru_cache(maxsize=4)  # a process may work for several stores, if seldom
+def _site(store: str, device: str | None) -> Site:
+    kept = Store(store)
+    return Site(kept, device, Memory(), Notice(kept))

@@ -1,0 +1,48 @@
+"""A worker process of the local backend: `python -m isogloss.studies.worker STORE DEVICE`.
+
+Jobs come in by standard input and outcomes go out by standard output, as pickles. When the input ends, whoever
+started the worker is gone: it stops as after Ctrl-C, so that training keeps a checkpoint.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+from typing import BinaryIO
+
+from isogloss.studies.backends import Job
+from isogloss.studies.work import attempt
+
+
+def main(store: str, device: str) -> None:
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print must not be taken for an outcome
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
+    inbox: queue.Queue[Job] = queue.Queue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
+    try:
+        while True:
+            pickle.dump(attempt(inbox.get(), store, device or None), out)
+            out.flush()
+    except (KeyboardInterrupt, BrokenPipeError):
+        os._exit(130)
+
+
+def _listen(stream: BinaryIO, inbox: queue.Queue[Job]) -> None:
+    try:
+        while True:
+            inbox.put(pickle.load(stream))
+    except (EOFError, pickle.UnpicklingError):
+        if sys.platform == "win32":
+            _thread.interrupt_main()
+        else:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

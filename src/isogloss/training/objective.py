@@ -1,0 +1,37 @@
+"""What is learnt, as the training loop sees it: numbered items, a loss over some of them, a score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from isogloss.models.batching import IntArray
+from isogloss.tasks.examples import Batch, Shape
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """The same loss in two halves, with tensors in between that are padded to a given shape."""
+
+    shape: Callable[[IntArray], Shape]  # the least that suits these items
+    batch: Callable[[IntArray, Shape], Batch]
+    loss: Callable[[nn.Module, Batch], Tensor]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is learnt, over numbered items.
+
+    `loss(network, items)` is a mean over the items' `terms` (words, say): this is what makes a step in parts
+    equal to the whole. `extra(network, step)` is a second loss of each step. A higher dev `score` is better.
+    `shaped`: the loss of a network that knows no lengths but those of its tensors, whose steps can be recorded.
+    """
+
+    lengths: IntArray  # tokens of each item
+    terms: IntArray
+    loss: Callable[[nn.Module, IntArray], Tensor]
+    score: Callable[[nn.Module], float]
+    extra: Callable[[nn.Module, int], Tensor] | None = None
+    shaped: Shaped | None = None

@@ -1,0 +1,84 @@
+"""A few shapes for all the batches of a run, so that a step is recorded once per shape and replayed ever after.
+
+A batch is padded up to the shape of its group. Few groups mean much padding, many mean many recordings; a shape that
+hardly ever occurs is not worth one at all. All batches of a run are known beforehand, so the cheapest way to group
+them is found exactly. It depends on the batches alone: who resumes a run has the same shapes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from isogloss.tasks.examples import Shape
+
+MULTIPLE = 8  # of tokens: what a GPU's matrix units and masked attention take without further padding
+# Milliseconds on an H200 with a base-size model; they decide how fast training is, and nothing else.
+RECORDING, LAUNCHING, TOKEN = 120.0, 25.0, 0.002
+
+
+@dataclass(frozen=True)
+class Group:
+    """The shape that some batches share, and whether steps of it are recorded."""
+
+    shape: Shape
+    recorded: bool
+
+
+Key = tuple[int, int]  # length and rows
+
+
+def grouped(shapes: Iterable[Shape]) -> dict[Key, Group]:
+    """The group of each length and number of rows that occurs.
+
+    >>> groups = grouped([Shape(8, 4, 4, (3,))] * 900 + [Shape(8, 4, 4, (4,))] * 900 + [Shape(500, 4, 4, (9,))])
+    >>> [(key, group.shape.widths, group.recorded) for key, group in groups.items()]
+    [((8, 4), (4,), True), ((500, 4), (9,), False)]
+    """
+    counts: dict[Key, int] = {}
+    joined: dict[Key, Shape] = {}
+    for shape in shapes:
+        key = shape.length, shape.rows
+        counts[key] = counts.get(key, 0) + 1
+        joined[key] = joined.get(key, shape) | shape
+    keys = sorted(joined)
+    groups: dict[Key, Group] = {}
+    for start, stop, recorded in _cheapest([(joined[key], counts[key]) for key in keys]):
+        whole = joined[keys[start]]
+        for key in keys[start:stop]:
+            whole = whole | joined[key]
+        groups |= {key: Group(whole if recorded else joined[key], recorded) for key in keys[start:stop]}
+    return groups
+
+
+def rounded(shape: Shape, longest: int) -> Shape:
+    """With a length that suits a GPU, unless that is longer than the model.
+
+    >>> rounded(Shape(11, 2, 2, ()), 512).length, rounded(Shape(11, 2, 2, ()), 12).length
+    (16, 12)
+    """
+    length = -(-shape.length // MULTIPLE) * MULTIPLE
+    return replace(shape, length=max(shape.length, min(length, longest)))
+
+
+def _cheapest(shapes: list[tuple[Shape, int]]) -> list[tuple[int, int, bool]]:
+    """Cuts of the sorted shapes, each with its number of batches, into groups: (start, stop, whether recorded).
+
+    Dynamic programming over where the last group starts: it is one shape that is launched every time, or several
+    that are padded to the largest and recorded.
+    """
+    best: list[tuple[float, list[tuple[int, int, bool]]]] = [(0.0, [])]
+    for stop in range(1, len(shapes) + 1):
+        _, count = shapes[stop - 1]
+        cost, groups = best[stop - 1]
+        choices = [(cost + LAUNCHING * count, [*groups, (stop - 1, stop, False)])]
+        joined, tokens, batches = shapes[stop - 1][0], 0, 0
+        for start in range(stop - 1, -1, -1):
+            shape, count = shapes[start]
+            joined, batches = joined | shape, batches + count
+            tokens += count * shape.rows * shape.length
+            padding = batches * joined.rows * joined.length - tokens
+            cost, groups = best[start]
+            choices.append((cost + RECORDING + TOKEN * padding, [*groups, (start, stop, True)]))
+        best.append(min(choices, key=lambda choice: choice[0]))
+    return best[-1][1]

@@ -1,0 +1,160 @@
+"""One step of training: the gradients of its items, clipped, and AdamW.
+
+Whatever is random in a step is a pure function of the seed and the step's number, and nothing in it waits for the
+device. On a GPU a whole step is recorded and replayed where that is possible (see `graphs.py`), with batches padded to
+a few shapes and the network in bf16 beside its weights in fp32; elsewhere its kernels are launched one by one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from isogloss.core.seeds import derive_seed
+from isogloss.models.attention import padded_attention
+from isogloss.models.batching import IntArray
+from isogloss.tasks.examples import Batch
+from isogloss.training.batches import parts
+from isogloss.training.determinism import seed_step
+from isogloss.training.graphs import Graphs, Record, Waits, recordable, recorder
+from isogloss.training.objective import Objective
+from isogloss.training.optimizer import adamw
+from isogloss.training.settings import Settings, learning_rate_at
+from isogloss.training.shadow import Shadow
+from isogloss.training.shapes import grouped
+from isogloss.training.workers import Workers
+
+
+class Stepper:
+    """Changes a network's weights; `batches` are all steps' items, in their order.
+
+    `losses` is the sum of the losses since someone set it to zero, `norms` that of the gradients' norms ever since.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        objective: Objective,
+        settings: Settings,
+        batches: Sequence[IntArray],
+        *,
+        seed: int,
+        workers: Workers,
+        record: Record | None = None,
+    ):
+        self.network, self.objective, self.settings, self.seed, self.workers = (
+            network,
+            objective,
+            settings,
+            seed,
+            workers,
+        )
+        self.batches = batches
+        self.parameters = [p for p in network.parameters() if p.requires_grad]
+        self.device = self.parameters[0].device
+        self.losses = torch.zeros((), dtype=torch.float64, device=self.device)
+        self.norms = torch.zeros((), device=self.device)
+        bf16, whole = settings.bf16(self.device), workers.count == settings.accumulate == 1 and not objective.extra
+        if record is None and whole and objective.shaped and recordable(network, self.device):
+            record = recorder()
+        self.graphs = Graphs(self._whole_step, self.device, record) if record else None
+        self.rate = torch.zeros((), device=self.device) if record else None
+        self.optimizer = adamw(self.parameters, settings, rate=self.rate)
+        self.shadow = Shadow(network, bf16 and record is not None)
+        self.autocast = bf16 and record is None
+        self.groups = grouped(map(objective.shaped.shape, batches)) if objective.shaped and record else {}
+
+    def step(self, number: int) -> None:
+        """One update: this worker's share of the items, part by part, then the gradients of all workers."""
+        items = self.batches[number]
+        seed_step(derive_seed(self.seed, "dropout", number, self.workers.rank), self.device)
+        self._set_rate(self.learning_rate(number))
+        if self.graphs and self.objective.terms[items].any():
+            try:
+                self._run_recorded(self.graphs, items)
+            except Waits as reason:
+                warnings.warn(f"training is slower than it could be: {reason}", stacklevel=2)
+                self.graphs = None
+                self.shadow.network.zero_grad()
+                self.step(number)
+        else:
+            self._launch(number, items)
+
+    def learning_rate(self, number: int) -> float:
+        return learning_rate_at(number, len(self.batches), self.settings)
+
+    def train(self) -> None:
+        """Put the network into training mode."""
+        self.network.train()
+        self.shadow.network.train()
+
+    def state(self) -> dict[str, Any]:
+        return {"network": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from a state that was saved."""
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        if self.rate is not None:
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.rate
+        self.shadow.give_weights()
+
+    def close(self) -> None:
+        """Let go of recorded steps."""
+        self.graphs = None
+
+    def _run_recorded(self, graphs: Graphs, items: IntArray) -> None:
+        shaped = self.objective.shaped
+        assert shaped is not None
+        shape = shaped.shape(items)
+        group = self.groups[shape.length, shape.rows]
+        graphs.run(shaped.batch(items, group.shape), group)
+
+    def _whole_step(self, batch: Batch) -> None:
+        """A step whose items are one batch: what is recorded."""
+        shaped = self.objective.shaped
+        assert shaped is not None
+        with padded_attention(self.shadow.network):
+            value = shaped.loss(self.shadow.network, batch)
+        self._descend(value)
+        self._update()
+
+    def _launch(self, number: int, items: IntArray) -> None:
+        terms, objective = self.objective.terms, self.objective
+        for part in parts(items[self.workers.rank :: self.workers.count], self.settings.accumulate):
+            if terms[part].any():  # a mean of nothing is no number
+                weight = float(terms[part].sum() / terms[items].sum())
+                self._descend(self._computed(objective.loss, part) * weight)
+        if objective.extra:
+            self._descend(self._computed(objective.extra, number) * (1 / self.workers.count))
+        self._update()
+
+    def _computed(self, loss: Callable[[nn.Module, Any], Tensor], what: Any) -> Tensor:
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
+            return loss(self.shadow.network, what)
+
+    def _descend(self, value: Tensor) -> None:
+        """Add the gradient of a loss to those at hand."""
+        torch.autograd.backward(value)
+        self.losses += value.detach()
+
+    def _update(self) -> None:
+        """Move the weights along the gradients of all workers."""
+        self.shadow.take_gradients()
+        self.workers.sum_gradients(self.parameters)
+        self.norms += nn.utils.clip_grad_norm_(self.parameters, self.settings.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self.shadow.give_weights()
+
+    def _set_rate(self, rate: float) -> None:
+        if self.rate is not None:
+            self.rate.fill_(rate)
+        else:
+            for group in self.optimizer.param_groups:
+                group["lr"] = rate

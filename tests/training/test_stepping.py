@@ -1,0 +1,219 @@
+"""Steps over padded batches, as they are recorded on a GPU: here "recorded" work is simply done again when replayed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from test_finetune import corpus_for
+from torch import Tensor, nn
+from toy import fingerprint, regression, treebank, without_dropout
+
+from isogloss.models.attention import PADDED
+from isogloss.models.load import LoadedModel
+from isogloss.tasks import TASKS
+from isogloss.tasks.examples import Batch
+from isogloss.training import graphs, shapes
+from isogloss.training.batches import epoch_batches
+from isogloss.training.determinism import reproducible
+from isogloss.training.finetune import objective
+from isogloss.training.graphs import Graphs, Waits, packed, unpacked
+from isogloss.training.objective import Objective
+from isogloss.training.settings import Settings
+from isogloss.training.stepping import Stepper
+from isogloss.training.workers import Workers
+
+SETTINGS = Settings(epochs=4, batch=3, learning_rate=3e-3)
+CPU = torch.device("cpu")
+
+
+class Recorder:
+    """Counts the recordings; replaying does the work again."""
+
+    def __init__(self) -> None:
+        self.recorded = 0
+
+    def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
+        self.recorded += 1
+        return work
+
+
+def stepper(
+    model: LoadedModel, name: str, settings: Settings = SETTINGS, record: Any = None, dropout: bool = False
+) -> Stepper:
+    task, corpus = TASKS[name], corpus_for(TASKS[name].corpus)
+    labels = task.labels(corpus)
+    torch.manual_seed(0)
+    network = task.network(model, labels)
+    network = network if dropout else without_dropout(network)
+    return over(network, objective(model, task, corpus, corpus, labels, None), settings, record)
+
+
+def over(network: nn.Module, learning: Objective, settings: Settings, record: Any) -> Stepper:
+    lengths = learning.lengths
+    batches = [
+        items
+        for epoch in range(settings.epochs)
+        for items in epoch_batches(lengths, batch=settings.batch, tokens=None, seed=0, epoch=epoch)
+    ]
+    made = Stepper(network, learning, settings, batches, seed=0, workers=Workers(), record=record)
+    made.train()
+    return made
+
+
+def run(steps: Stepper, first: int = 0) -> list[float]:
+    losses = []
+    with reproducible(CPU):
+        for number in range(first, len(steps.batches)):
+            steps.step(number)
+            losses.append(float(steps.losses))
+            steps.losses.zero_()
+    return losses
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Another shape, a mask that is always there, the rate in a tensor: the same losses and weights."""
+    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    plain = stepper(bert, name)
+    recorder = Recorder()
+    recorded = stepper(bert, name, record=recorder)
+    assert plain.graphs is None
+    start = torch.cat([p.detach().flatten().clone() for p in recorded.parameters])
+    np.testing.assert_allclose(run(recorded), run(plain), rtol=1e-4)
+    assert recorder.recorded > 0
+    moved = torch.cat([p.detach().flatten() for p in plain.parameters])
+    found = torch.cat([p.detach().flatten() for p in recorded.parameters])
+    # not closer: where a gradient is 0 but for rounding (the biases of answers), Adam makes much of it
+    assert (found - moved).norm() < 0.05 * (moved - start).norm()
+
+
+def test_each_shape_is_recorded_once_and_rare_ones_never(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    for constant, value in (("RECORDING", 1.0), ("LAUNCHING", 1e6), ("TOKEN", 10.0)):
+        monkeypatch.setattr(shapes, constant, value)
+    recorder = Recorder()
+    steps = stepper(bert, "pos", record=recorder)
+    run(steps)
+    assert recorder.recorded <= len({group.shape for group in steps.groups.values()})
+    assert recorder.recorded > 1
+    monkeypatch.setattr(shapes, "RECORDING", 1e12)
+    recorder = Recorder()
+    run(stepper(bert, "pos", record=recorder))
+    assert recorder.recorded == 0
+
+
+def test_bf16_computes_in_a_copy_and_keeps_weights_in_fp32(bert: LoadedModel) -> None:
+    settings = replace(SETTINGS, precision="bf16")
+    rough, exact = stepper(bert, "pos", settings, Recorder()), stepper(bert, "pos", record=Recorder())
+    assert {p.dtype for p in rough.shadow.network.parameters()} == {torch.bfloat16}
+    assert {p.dtype for p in rough.network.parameters()} == {torch.float32}
+    losses = run(rough), run(exact)
+    assert losses[0] != losses[1]
+    np.testing.assert_allclose(losses[0], losses[1], rtol=0.05)
+    for weight, shadow in zip(rough.parameters, rough.shadow.network.parameters(), strict=True):
+        assert torch.equal(weight.bfloat16(), shadow), "the copy is not up to date"
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_dropout_is_the_seeds_and_a_run_goes_on_where_it_stopped(bert: LoadedModel, precision: str) -> None:
+    settings = replace(SETTINGS, precision=precision)
+    whole, again = (stepper(bert, "parse", settings, Recorder(), dropout=True) for _ in range(2))
+    losses = run(whole)
+    with reproducible(CPU):
+        for number in range(5):
+            again.step(number)
+    resumed = stepper(bert, "parse", settings, Recorder(), dropout=True)
+    resumed.load(copy.deepcopy(again.state()))
+    assert run(resumed, first=5) == losses[5:]
+    assert fingerprint(resumed.network) == fingerprint(whole.network)
+    assert len(set(losses)) == len(losses)
+
+
+def test_a_step_that_waits_is_done_the_plain_way(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, plain = stepper(bert, "pos", record=Recorder(), dropout=True), stepper(bert, "pos", dropout=True)
+
+    def waiting(network: nn.Module, batch: Batch) -> Tensor:
+        value = TASKS["pos"].loss(network, batch)
+        value.backward()  # gradients that must not stay behind
+        raise Waits("reads a number")
+
+    shaped = replace(steps.objective.shaped, loss=waiting)  # type: ignore[type-var]
+    steps.objective = replace(steps.objective, shaped=shaped)
+    with pytest.warns(UserWarning, match="slower than it could be: reads a number"):
+        losses = run(steps)
+    assert steps.graphs is None
+    np.testing.assert_allclose(losses, run(plain), rtol=1e-5)  # the rate is a number in fp32 here, and in fp64 there
+
+
+def test_items_without_terms_change_nothing(bert: LoadedModel) -> None:
+    steps = stepper(bert, "pos", record=Recorder())
+    steps.objective = replace(steps.objective, terms=np.zeros_like(steps.objective.terms))
+    before = fingerprint(steps.network)
+    assert run(steps) == [0.0] * len(steps.batches)
+    assert fingerprint(steps.network) == before
+
+
+def test_an_objective_without_shapes_is_launched() -> None:
+    network, learning = regression()
+    assert over(network, learning, SETTINGS, None).graphs is None
+
+
+def test_nothing_is_looked_at_while_a_step_is_recorded(bert: LoadedModel) -> None:
+    """The library's attention would look into the mask; the one that is used does not."""
+    steps = stepper(bert, "pos", record=Recorder())
+    seen = []
+    inner: Any = steps.shadow.network
+    inner.bert.register_forward_pre_hook(lambda module, _: seen.append(module.config._attn_implementation))
+    run(steps)
+    assert set(seen) == {PADDED}
+    assert inner.config._attn_implementation == "sdpa"
+
+
+def batch_of(numbers: int) -> Batch:
+    ids = torch.arange(6).view(2, 3) + numbers
+    return Batch(ids, ids + 1, ids + 2, torch.tensor([0, 1]), {"tags": ids[:, :1], "heads": ids[:1]})
+
+
+def test_packed_and_unpacked() -> None:
+    batch = batch_of(5)
+    flat = packed(batch)
+    back = unpacked(flat, batch)
+    for one, other in zip(tensors(back), tensors(batch), strict=True):
+        assert torch.equal(one, other)
+    flat.zero_()
+    assert not any(tensor.any() for tensor in tensors(back)), "the parts are not views"
+
+
+def tensors(batch: Batch) -> list[Tensor]:
+    assert batch.segments is not None
+    return [batch.ids, batch.mask, batch.segments, batch.first_row, *batch.arrays.values()]
+
+
+def test_a_replayed_step_reads_the_batch_at_hand() -> None:
+    read: list[int] = []
+    steps = Graphs(lambda batch: read.append(int(batch.ids[0, 0])), CPU, Recorder())
+    shape = shapes.Shape(3, 2, 2, (1, 3))
+    for number in range(6):
+        steps.run(batch_of(number), shapes.Group(shape, recorded=True))
+    assert read == list(range(6))
+    assert list(steps._recorded) == [shape]
+    assert steps._launched == graphs.WARM
+
+
+def test_treebanks_train_alike_in_either_way(bert: LoadedModel) -> None:
+    """A longer run with many shapes, sentences of one word among them."""
+    task, bank = TASKS["parse"], treebank(60, longest=12)
+    labels = task.labels(bank)
+    losses = []
+    for record in (None, Recorder()):
+        torch.manual_seed(0)
+        network = without_dropout(task.network(bert, labels))
+        learning = objective(bert, task, bank, bank[:5], labels, None)
+        losses.append(run(over(network, learning, replace(SETTINGS, batch=8), record)))
+    np.testing.assert_allclose(losses[0][:12], losses[1][:12], rtol=2e-3)  # then rounding has grown
+    np.testing.assert_allclose(losses[0], losses[1], atol=0.02)
