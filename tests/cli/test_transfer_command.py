@@ -7,8 +7,9 @@ import pytest
 
 import isogloss as ig
 from isogloss.cli import main
-from isogloss.cli.transfer import _language, _seeds
+from isogloss.cli.transfer import _seeds
 from isogloss.core.errors import UsageError
+from isogloss.studies.corpora import language_of_name
 from tiny_models import build
 
 
@@ -126,4 +127,4 @@ def test_seeds_and_languages() -> None:
     for wrong in ("0", "", "-1,2", "1.5"):
         with pytest.raises(UsageError):
             _seeds(wrong)
-    assert [_language(name) for name in ("fr", "fr-pud", "qlb", "mixed")] == ["fr", "fr", "qlb", None]
+    assert [language_of_name(name) for name in ("fr", "fr-pud", "qlb", "mixed")] == ["fr", "fr", "qlb", None]

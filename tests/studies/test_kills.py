@@ -19,9 +19,9 @@ HERE = Path(__file__).parent
 RUNS, KILLS = 200, 20
 
 
-def start(store: Path, out: Path, seconds: float, log: Path) -> subprocess.Popen[bytes]:
+def start(store: Path, out: Path, seconds: float, log: Path, networks: str = "keep") -> subprocess.Popen[bytes]:
     environment = {**os.environ, "PYTHONPATH": str(HERE), "TOY_SECONDS": str(seconds), "TOY_LOG": str(log)}
-    command = [sys.executable, str(HERE / "toy_driver.py"), str(store), str(RUNS // 2), str(out)]
+    command = [sys.executable, str(HERE / "toy_driver.py"), str(store), str(RUNS // 2), str(out), networks]
     return subprocess.Popen(command, env=environment)
 
 
@@ -67,8 +67,9 @@ def test_a_study_survives_twenty_kills(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_drivers_at_once(tmp_path: Path) -> None:
-    drivers = [start(tmp_path / "store", tmp_path / f"{n}.parquet", 0.02, tmp_path / "log") for n in range(2)]
+@pytest.mark.parametrize("networks", ["keep", "discard"])
+def test_two_drivers_at_once(tmp_path: Path, networks: str) -> None:
+    drivers = [start(tmp_path / "store", tmp_path / f"{n}.parquet", 0.02, tmp_path / "log", networks) for n in "01"]
     assert [driver.wait(120) for driver in drivers] == [0, 0]
     assert pl.read_parquet(tmp_path / "0.parquet").equals(pl.read_parquet(tmp_path / "1.parquet"))
     made = (tmp_path / "log").read_text().split()

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -177,6 +179,11 @@ def test_a_model_folder_is_known_by_its_files(tmp_path: Path, bert: Path) -> Non
     assert Fingerprints().model(str(copy)) == Fingerprints().model(str(bert))
     (copy / "config.json").write_text((copy / "config.json").read_text() + " ")
     assert Fingerprints().model(str(copy)) != Fingerprints().model(str(bert))
+
+
+def test_whoever_plans_needs_no_torch() -> None:
+    code = "import sys, isogloss.studies.run, isogloss.studies.backends.local; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_ten_thousand_runs_are_planned_in_a_moment() -> None:

@@ -150,6 +150,25 @@ def test_a_damaged_entry_is_made_again_and_told(bert: Path, tmp_path: Path, name
     assert len(store.quarantined()) == 1
 
 
+@pytest.mark.parametrize("networks", ["keep", "discard"])
+def test_a_damaged_model_is_made_again(bert: Path, tmp_path: Path, networks: str) -> None:
+    data = study(
+        bert, seeds=1, networks=networks, changes={"REF": [{"adapt": {"text": "lab:qlb/train/20", "steps": 1}}]}
+    )
+    first = run(data, tmp_path)
+    store = Store(tmp_path)
+    one = planned(data, store, device="cpu").runs[0]
+    for id in (one.evaluation, one.finetuned):
+        store.remove(id)
+    (model,) = [id for id in store.ids() if id.startswith("model-")]
+    next(store.place(model).rglob("*.safetensors")).write_bytes(b"1")
+    work._site.cache_clear()
+    with pytest.warns(UserWarning, match="model-.*damaged"):
+        again = run(data, tmp_path)
+    assert not again.failed
+    assert again.frame.equals(first.frame)
+
+
 def test_a_damaged_network_is_made_again(bert: Path, tmp_path: Path) -> None:
     first = run(study(bert, seeds=1), tmp_path)
     store = Store(tmp_path)
@@ -262,7 +281,7 @@ def test_tables_are_written(bert: Path, tmp_path: Path) -> None:
     published = tmp_path / "published.csv"
     published.write_text("task,source,target,change,metric,value\npos,qla,qlb,REF,accuracy,79.37\n")
     results = run(study(bert, published=str(published)), tmp_path / "store")
-    for name in ("rows.csv", "rows.parquet", "table.md", "table.tex", "chart.html"):
+    for name in ("rows.csv", "rows.parquet", "table.md", "table.tex"):
         results.write(tmp_path / name)
         assert (tmp_path / name).stat().st_size > 100
     assert "79.37" in (tmp_path / "table.md").read_text()

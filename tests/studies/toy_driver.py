@@ -1,4 +1,4 @@
-"""A driver to be killed: `python toy_driver.py STORE SEEDS OUT` does a study of toys and writes its rows."""
+"""A driver to be killed: `python toy_driver.py STORE SEEDS OUT keep` does a study of toys and writes its rows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ STUDY: dict[str, Any] = {
 }
 
 
-def main(store: str, seeds: str, out: str) -> None:
+def main(store: str, seeds: str, out: str, networks: str) -> None:
     from isogloss.studies import plan
     from isogloss.studies.run import run_study
 
     plan.MAKERS = "toy_makers"
-    results = run_study({**STUDY, "seeds": int(seeds)}, store=store, device="cpu", workers=2)
+    results = run_study({**STUDY, "seeds": int(seeds), "networks": networks}, store=store, device="cpu", workers=2)
     assert not results.failed, results.failed
     results.frame.write_parquet(out)
 

@@ -22,7 +22,7 @@ from isogloss.training import graphs, shapes
 from isogloss.training.batches import epoch_batches
 from isogloss.training.determinism import reproducible
 from isogloss.training.finetune import objective
-from isogloss.training.graphs import Graphs, Waits, packed, unpacked
+from isogloss.training.graphs import Graphs, Waits, packed, stream_of_its_own, unpacked
 from isogloss.training.objective import Objective
 from isogloss.training.settings import Settings
 from isogloss.training.stepping import Stepper
@@ -68,7 +68,7 @@ def over(network: nn.Module, learning: Objective, settings: Settings, record: An
 
 def run(steps: Stepper, first: int = 0) -> list[float]:
     losses = []
-    with reproducible(CPU):
+    with reproducible(steps.device):
         for number in range(first, len(steps.batches)):
             steps.step(number)
             losses.append(float(steps.losses))
@@ -217,3 +217,26 @@ def test_treebanks_train_alike_in_either_way(bert: LoadedModel) -> None:
         losses.append(run(over(network, learning, replace(SETTINGS, batch=8), record)))
     np.testing.assert_allclose(losses[0][:12], losses[1][:12], rtol=2e-3)  # then rounding has grown
     np.testing.assert_allclose(losses[0], losses[1], atol=0.02)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", TASKS)
+def test_replayed_on_a_gpu(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Graphs and launches give the same, dropout included; the seed decides it all."""
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    device = torch.device("cuda", torch.cuda.current_device())
+    on_gpu = replace(bert, network=copy.deepcopy(bert.network).to(device), body=copy.deepcopy(bert.body).to(device))
+    losses, weights = [], []
+    for warm in (graphs.WARM, graphs.WARM, 10**9):  # twice recorded, once launched
+        monkeypatch.setattr(graphs, "WARM", warm)
+        with reproducible(device), stream_of_its_own(device):
+            steps = stepper(on_gpu, name, dropout=True)
+            assert steps.graphs is not None
+            losses.append(run(steps))
+            weights.append(torch.cat([p.detach().flatten() for p in steps.parameters]).cpu())
+    assert losses[0] == losses[1]
+    assert torch.equal(weights[0], weights[1])
+    np.testing.assert_allclose(losses[0], losses[2], rtol=0.02)
+    assert len(set(losses[0])) == len(losses[0])

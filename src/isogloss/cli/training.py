@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 def read_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> Corpus[Any]:
     """A corpus of the kind that the task reads, in whatever format of that kind the file is."""
-    from isogloss.corpora.readers import read_ner, read_nli, read_qa, read_treebank
+    from isogloss.studies.corpora import READERS
 
-    readers: dict[str, Any] = {"treebank": read_treebank, "ner": read_ner, "nli": read_nli, "qa": read_qa}
-    corpus: Corpus[Any] = readers[task.corpus](path, lang=lang, repair=repair)
+    corpus: Corpus[Any] = READERS[task.corpus](path, lang=lang, repair=repair)
     for error in corpus.repairs:
         warn(f"repaired or left out: {error}")
     return corpus

@@ -62,6 +62,7 @@ def transfer(
     from isogloss.models.load import load_model
     from isogloss.models.reinit import reinit as draw_anew
     from isogloss.results.files import check_suffix
+    from isogloss.studies.corpora import language_of_name
     from isogloss.tasks import TASKS
     from isogloss.tasks.bilstm import task_over
     from isogloss.training.settings import settings_for
@@ -80,7 +81,7 @@ def transfer(
     if predict:
         _check_pattern(predict, list(files), numbers)
     corpora = {"train": read_for(chosen, train, source, repair), "dev": read_for(chosen, dev, source, repair)}
-    tests = {name: read_for(chosen, path, _language(name), repair) for name, path in files.items()}
+    tests = {name: read_for(chosen, path, language_of_name(name), repair) for name, path in files.items()}
     settings: dict[str, Any] = {"epochs": epochs, "batch": batch, "learning_rate": lr, "tokens": tokens}
     settings |= {"accumulate": accumulate, "precision": precision, "patience": patience}
     settings_for(chosen.recipe, **settings)  # what is wrong with them is told before any work
@@ -110,14 +111,6 @@ def transfer(
         )
     if join().first:
         _finish(results, chosen, tests, write or [], predict)
-
-
-def _language(name: str) -> str | None:
-    """The language that a target's name begins with, as in fr or fr-pud; where it does not, the file may say it."""
-    from isogloss.languages.codes import is_language
-
-    first = name.replace("_", "-").partition("-")[0]
-    return first if is_language(first) else None
 
 
 def _seeds(text: str) -> list[int]:

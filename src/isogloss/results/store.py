@@ -21,7 +21,9 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -230,8 +232,9 @@ def _seal(folder: Path, note: Mapping[str, Any]) -> None:
     }
     body = json.dumps({**note, "files": told}, ensure_ascii=False)
     (folder / MANIFEST).write_text(json.dumps({"seal": _seal_of(body), "body": body}), encoding="utf-8")
-    for path in [*files, folder / MANIFEST, *(p for p in folder.rglob("*") if p.is_dir()), folder]:
-        _to_disk(path)
+    folders = [path for path in folder.rglob("*") if path.is_dir()]
+    for _ in _threads().map(_to_disk, [*files, folder / MANIFEST, *folders, folder]):
+        pass  # an error is raised here
 
 
 def _seal_of(body: str) -> str:
@@ -250,6 +253,12 @@ def _unsealed(id: str, content: bytes) -> Mapping[str, Any]:
     if manifest.get("id") != id:
         raise Damaged(id, f"it is the entry '{manifest.get('id')}' in the wrong place")
     return manifest
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Waiting for many files at once takes hardly longer than for one: the system writes them together."""
+    return ThreadPoolExecutor(8, thread_name_prefix="to disk")
 
 
 def _to_disk(path: Path) -> None:

@@ -42,6 +42,13 @@ def estimate(plan: Plan, stages: Sequence[Stage], store: Store | None) -> Cost:
     return Cost(seconds, "a rule of thumb, until some runs are done" if not measured else "partly measured")
 
 
+def network_bytes(stage: Stage) -> float:
+    """The size of what a stage keeps of a network, in fp32."""
+    if stage.kind not in ("model", "finetuned"):
+        return 0.0
+    return 4 * _weights(stage.recipe.get("model", stage.recipe).get("base"))
+
+
 def _kind(stage: Stage) -> tuple[str, str, str]:
     """What stages that take the same time have in common."""
     model = stage.recipe.get("model", stage.recipe)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from isogloss.results.store import Store
-from isogloss.studies.cost import estimate
+from isogloss.studies.cost import estimate, network_bytes
 from isogloss.studies.devices import cores
 from isogloss.studies.plan import Plan
 
@@ -34,6 +34,8 @@ def explain(plan: Plan, store: Store | None) -> Iterator[tuple[str, str]]:
     yield "done", f"{finished:,} of {len(plan.runs):,} runs" + (f", in {store.folder}" if store else "")
     left = [stage for job in plan.jobs(done) for stage in job.stages]
     cost = estimate(plan, left, store)
+    if study.networks == "keep":
+        yield "disk", f"about {sum(map(network_bytes, left)) / 1e9:.1f} GB of networks (networks: discard keeps none)"
     workers = max(1, cores() // study.threads)
     shares = f"{span(cost.seconds / workers)} of {workers}"
     yield "cost", f"about {span(cost.seconds)} of one worker, {shares} ({cost.basis})"

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from isogloss.studies.parts import LAB, Part, Reference
 
 CACHE = "fingerprints.json"
 HUB_TIMEOUT = 10.0  # seconds
-LABORATORY_VERSION = 1  # raised when the laboratory would give other sentences
 PASSED_OVER = ("README.md", "log.tsv", "evaluations.tsv")  # files of a model folder that no result depends on
 
 
@@ -76,7 +76,7 @@ class Fingerprints:
 
     def _corpus(self, reference: str) -> str:
         if LAB.fullmatch(reference):
-            return f"{reference} v{LABORATORY_VERSION}"
+            return f"{reference} {_laboratory()}"
         return reference if reference.startswith("hub:") else self._path_hash(Path(reference))
 
     def _model(self, name: str) -> str:
@@ -106,6 +106,15 @@ class Fingerprints:
         except OSError as error:
             raise InputError(path, "a file that can be read", error.strerror or str(error)) from None
         return str(known[2])
+
+
+@cache
+def _laboratory() -> str:
+    """The laboratory by its program: whatever changes there may change what it says."""
+    from isogloss.corpora import lab
+
+    files = sorted(Path(str(lab.__file__)).parent.glob("*.py"))
+    return digest(__version__, [(path.name, file_hash(path)) for path in files])
 
 
 def _read_cache(path: Path | None) -> dict[str, list[Any]]:

@@ -45,7 +45,7 @@ def known(name: object, names: Iterable[str], kind: str) -> str:
     names = list(names)
     if isinstance(name, str) and name in names:
         return name
-    raise Wrong(f"a {kind}: {', '.join(names)}", repr(name), did_you_mean(str(name), names))
+    raise Wrong(f"one of {', '.join(names)} as {kind}", repr(name), did_you_mean(str(name), names))
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -57,15 +57,25 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"did you mean '{close[0]}'?" if close else ""
 
 
-def reference(value: object, info: ValidationInfo) -> Reference:
-    """A corpus's name with its path made absolute, from the folder of the study file."""
+def reference(value: object, info: ValidationInfo, several: bool = False) -> Reference:
+    """A corpus's name with its path made absolute, from the folder of the study file; `several` languages or one."""
     if not isinstance(value, str) or not value.strip():
         raise Wrong("a path, hub:NAME or lab:LANGUAGE/SPLIT/NUMBER", repr(value))
-    if value.startswith("lab:") and not LAB.fullmatch(value):
-        raise Wrong(LAB_FORM, repr(value))
+    if value.startswith("lab:"):
+        _check_lab(value, several)
     if value.startswith(("hub:", "lab:")):
         return Reference(value)
     return Reference(absolute(value, info))
+
+
+def _check_lab(value: str, several: bool) -> None:
+    from isogloss.corpora.lab.languages import LANGUAGES
+
+    match = LAB.fullmatch(value)
+    if not match or ("," in match["langs"] and not several):
+        raise Wrong(LAB_FORM, repr(value))
+    for lang in match["langs"].split(","):
+        known(lang, LANGUAGES, "language of the laboratory")
 
 
 def absolute(path: str, info: ValidationInfo) -> str:
@@ -93,7 +103,7 @@ def _parallel(value: object, info: ValidationInfo) -> dict[str, Reference]:
     """A file by language, or under "" one that holds them all."""
     if isinstance(value, Mapping):
         return {lang: reference(one, info) for lang, one in value.items()}
-    return {"": reference(value, info)}
+    return {"": reference(value, info, several=True)}
 
 
 Text = Annotated[tuple[Reference, ...], BeforeValidator(_references)]

@@ -10,10 +10,10 @@ from typing import Any
 
 from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.results.store import Damaged, Store
-from isogloss.studies.backends import BACKENDS, Job, Outcome
+from isogloss.studies.backends import BACKENDS, Backend, Job, Outcome
 from isogloss.studies.devices import kind_of
 from isogloss.studies.fingerprints import Fingerprints
-from isogloss.studies.gathering import StudyResults, gather
+from isogloss.studies.gathering import StudyResults, gather, read_published
 from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.record import write_record
 from isogloss.studies.spec import Study
@@ -42,24 +42,32 @@ def run_study(
     killed, the same call goes on. A run that fails does not stop the others: `.failed` has the reasons.
     """
     kept = open_store(store)
-    plan = planned(study, kept, set=set, device=device)
-    for error in plan.missing.values():
-        raise error
-    crew = BACKENDS[backend](**options, device=device)
-    failed: dict[str, str] = {}
-    write_record(kept, plan, failed)
+    try:
+        plan = planned(study, kept, set=set, device=device)
+        for error in plan.missing.values():
+            raise error
+        if plan.study.published:
+            read_published(Path(plan.study.published))  # what is wrong with it is told before any work
+        crew = BACKENDS[backend](**options, device=device)
+        write_record(kept, plan, {})
+        return _done(plan, kept, crew, watch)
+    except OSError as error:
+        raise kept.explained(error) from error
+
+
+def _done(plan: Plan, kept: Store, crew: Backend, watch: Watch | None) -> StudyResults:
+    """The results when all is done, and damaged entries, which are told, are made again."""
     aside = kept.quarantined()
     for _ in range(ROUNDS):
         failed = _do(plan, kept, crew, watch)
+        results: StudyResults | None = None
         try:
             results = gather(plan, kept, failed)
-            found = {id: why for id, why in kept.quarantined().items() if id not in aside}
         except Damaged as damaged:
             kept.set_aside(damaged.id, str(damaged))
-            found = {id: why for id, why in kept.quarantined().items() if id not in aside}
-            results = None
+        found = {id: why for id, why in kept.quarantined().items() if id not in aside}
         for why in found.values():
-            warnings.warn(f"{why}; it was set aside, and is made again", stacklevel=2)
+            warnings.warn(f"{why}; it was set aside, and is made again", stacklevel=3)
         aside |= found
         if results is not None and not found:
             write_record(kept, plan, failed)
@@ -95,7 +103,7 @@ def store_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     return Path(folder or os.environ.get("ISOGLOSS_STORE") or STORE)
 
 
-def _do(plan: Plan, store: Store, crew: Any, watch: Watch | None) -> dict[str, str]:
+def _do(plan: Plan, store: Store, crew: Backend, watch: Watch | None) -> dict[str, str]:
     """Have the backend do what is left; the reasons of what failed, by the label of the job."""
     jobs = {job.name: job for job in plan.jobs(store.ids())}
     failed: dict[str, str] = {}

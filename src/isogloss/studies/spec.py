@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
+from isogloss.indexes import INDEXES
 from isogloss.studies.changes import CHANGES, Change
 from isogloss.studies.parts import Corpora, Parallel, Part, Wrong, absolute, for_task, known
 from isogloss.studies.text_changes import TextChange
@@ -89,6 +90,14 @@ class Measure(Part):
     when: tuple[Literal["before", "after"], ...] = ("before", "after")
     changes: tuple[str, ...] | None = None
     seeds: tuple[int, ...] | None = None
+
+    @field_validator("indexes")
+    @classmethod
+    def _known_indexes(cls, indexes: tuple[str, ...]) -> tuple[str, ...]:
+        """Options stand in brackets after the name; they are checked when the index is used."""
+        for index in indexes:
+            known(index.partition("(")[0].strip(), INDEXES, "index")
+        return indexes
 
 
 def _named(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from isogloss.core.errors import IsoglossError
+from isogloss.results.locks import Lock
 from isogloss.results.running import Notice
 from isogloss.results.store import Damaged, Entry, Store, StoreFull
 from isogloss.studies.backends import Job, Outcome, Stage
@@ -58,6 +60,9 @@ def attempt(job: Job, store: str, device: str | None = None) -> Outcome:
         return outcome("done")
     except Busy as busy:
         return outcome("busy", str(busy))
+    except Damaged as damaged:  # of what a stage needs: whoever planned the job has it made again
+        site.store.set_aside(damaged.id, str(damaged))
+        return outcome("failed", str(damaged))
     except Exception as error:
         known = site.store.explained(error)
         if isinstance(known, StoreFull):
@@ -71,40 +76,49 @@ def attempt(job: Job, store: str, device: str | None = None) -> Outcome:
 
 
 def perform(job: Job, site: Site) -> None:
-    """Make every stage of a job that is not there yet."""
+    """Make every stage of a job that is not there yet. What is discarded is made in memory, if something needs it."""
     site.threads = job.threads
-    for stage in job.stages:
-        site.facts = {"job": job.name, "label": job.label, "stage": stage.kind, "since": time.time()}
-        site.notice.tell(site.facts, now=True)
-        _obtain(stage, site, kept=stage.id not in job.discard)
-    for id in job.discard:
-        site.store.finished(id)
+    with contextlib.ExitStack() as held:
+        for stage in job.stages:
+            site.facts = {"job": job.name, "label": job.label, "stage": stage.kind, "since": time.time()}
+            site.notice.tell(site.facts, now=True)
+            if _there(stage.id, site.store):
+                continue
+            if stage.id not in job.discard:
+                _make(stage, site)
+                continue
+            held.callback(_locked(stage.id, site.store).release)  # until all that needs it is there
+            if not all(_there(one.id, site.store) for one in job.stages if one.id not in job.discard):
+                _maker(stage)(stage, None, site)
+        for id in job.discard:
+            site.store.finished(id)
 
 
-def _obtain(stage: Stage, site: Site, kept: bool) -> None:
-    """A stage is made unless it is there; `Busy` while another process makes it."""
+def _make(stage: Stage, site: Site) -> None:
     store = site.store
-    if _there(stage.id, store):
-        return
-    lock = store.lock(stage.id)
-    if lock is None:
-        raise Busy(stage.id)
+    lock = _locked(stage.id, store)
     try:
         if _there(stage.id, store):  # finished before the lock was ours
             return
-        module, _, name = stage.maker.partition(":")
-        make: Maker = getattr(import_module(module), name)
-        if not kept:
-            make(stage, None, site)
-            return
         with store.making(stage.id, {"kind": stage.kind, "recipe": stage.recipe}) as folder:
-            make(stage, folder, site)
+            _maker(stage)(stage, folder, site)
         store.finished(stage.id)
-    except Damaged as damaged:
-        store.set_aside(damaged.id, str(damaged))
-        raise
     finally:
         lock.release()
+
+
+def _maker(stage: Stage) -> Maker:
+    module, _, name = stage.maker.partition(":")
+    make: Maker = getattr(import_module(module), name)
+    return make
+
+
+def _locked(id: str, store: Store) -> Lock:
+    """The right to make a stage; `Busy` while another process has it."""
+    lock = store.lock(id)
+    if lock is None:
+        raise Busy(id)
+    return lock
 
 
 def _there(id: str, store: Store) -> bool:

@@ -23,6 +23,8 @@ def main(store: str, device: str) -> None:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print must not be taken for an outcome
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
+    for name in {"SIGTERM", "SIGUSR2"} & set(signal.Signals.__members__):  # Slurm warns all processes of a task, and
+        signal.signal(signal.Signals[name], signal.SIG_IGN)  # whoever started this one says when to stop, or is gone
     inbox: queue.Queue[Job] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
     try:

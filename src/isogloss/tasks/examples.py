@@ -125,10 +125,9 @@ def collate(examples: Sequence[Example], filler: int, shape: Shape | None = None
     segments = [segment for example in examples for segment in example.segments]
     first_row = np.zeros(shape.examples, dtype=np.int64)
     first_row[1 : len(examples)] = np.cumsum([len(example.windows) for example in examples])[:-1]
-    mask = np.zeros((shape.rows, shape.length), dtype=np.int64)
-    mask[len(windows) :, 0] = 1
-    for row, window in zip(mask, windows, strict=False):
-        row[: len(window)] = 1
+    lengths = np.ones(shape.rows, dtype=np.int64)
+    lengths[: len(windows)] = list(map(len, windows))
+    mask = (np.arange(shape.length) < lengths[:, None]).astype(np.int64)
     return Batch(
         ids=_padded(windows, filler, shape.rows, shape.length),
         mask=torch.from_numpy(mask),

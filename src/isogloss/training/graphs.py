@@ -31,9 +31,8 @@ class Waits(Exception):
 class Graphs:
     """A step in two forms that do the same: launched, and replayed once it has been recorded for a shape."""
 
-    def __init__(self, step: Step, device: torch.device, record: Record | None = None):
-        self.step, self.device = step, device
-        self._record = record or recorder()
+    def __init__(self, step: Step, device: torch.device, record: Record):
+        self.step, self.device, self._record = step, device, record
         self._recorded: dict[Shape, tuple[Tensor, Callable[[], None]]] = {}
         self._launched = 0
 

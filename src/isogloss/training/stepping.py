@@ -33,6 +33,7 @@ class Stepper:
     """Changes a network's weights; `batches` are all steps' items, in their order.
 
     `losses` is the sum of the losses since someone set it to zero, `norms` that of the gradients' norms ever since.
+    `record`: what records steps, where it is not the GPU.
     """
 
     def __init__(
@@ -46,14 +47,8 @@ class Stepper:
         workers: Workers,
         record: Record | None = None,
     ):
-        self.network, self.objective, self.settings, self.seed, self.workers = (
-            network,
-            objective,
-            settings,
-            seed,
-            workers,
-        )
-        self.batches = batches
+        self.network, self.objective, self.settings = network, objective, settings
+        self.batches, self.seed, self.workers = batches, seed, workers
         self.parameters = [p for p in network.parameters() if p.requires_grad]
         self.device = self.parameters[0].device
         self.losses = torch.zeros((), dtype=torch.float64, device=self.device)
@@ -65,7 +60,7 @@ class Stepper:
         self.rate = torch.zeros((), device=self.device) if record else None
         self.optimizer = adamw(self.parameters, settings, rate=self.rate)
         self.shadow = Shadow(network, bf16 and record is not None)
-        self.autocast = bf16 and record is None
+        self.autocast = bf16 and record is None  # any network and any second loss can compute so
         self.groups = grouped(map(objective.shaped.shape, batches)) if objective.shaped and record else {}
 
     def step(self, number: int) -> None:

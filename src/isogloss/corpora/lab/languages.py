@@ -63,7 +63,7 @@ class LabLanguage:
     changes: tuple[str, ...] = ()
     replaced: int = 0
     loans: int = 0  # per cent of roots borrowed from the source language
-    foreign: int = 0  # per cent of names and nouns written as in the source language, without endings
+    latin_names: int = 0  # per cent of proper names that stay in Latin letters, as trade names do, without endings
     pretrained: bool = True
     projective: bool = True
 
@@ -153,16 +153,16 @@ _DECLARED = [
             "a > o / #C_",
         ),
         replaced=8,
-        foreign=25,
+        latin_names=40,
     ),
-    LabLanguage("qld", "Dagur", "B", "Latn", AGGLUTINATIVE, "seen", loans=20),
+    LabLanguage("qld", "Dagur", "B", "Latn", AGGLUTINATIVE, "seen", loans=5),
     LabLanguage(
         *("qle", "Egur", "B", "Latn", AGGLUTINATIVE_2, "seen", "qld"),
         changes=("q > g", "č > s", "ö > e", "k > g / V_V", "t > d / V_V", "š > s", "j > ž / #_"),
         replaced=8,
     ),
-    LabLanguage("qlf", "Farid", "C", "Arab", SEMITIC, "seen", loans=3, foreign=25),
-    LabLanguage("qlg", "Gaxuri", "D", "Geor", CAUCASIAN, "seen", loans=3, foreign=25, projective=False),
+    LabLanguage("qlf", "Farid", "C", "Arab", SEMITIC, "seen", loans=3, latin_names=40),
+    LabLanguage("qlg", "Gaxuri", "D", "Geor", CAUCASIAN, "seen", loans=3, latin_names=40, projective=False),
     LabLanguage(
         *("qlh", "Helvo", "A", "Latn", GENDERED, "easy", "qlb"),
         changes=("d > z / V_V", "č > š", "o > u / _#", "n > m / _#", "v > b / #_"),

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.concepts import ABOVE, CONTENT_WORDS, DESCRIBES, VERB_TABLE, WORLD, is_female, names
+from isogloss.corpora.lab.concepts import CONTENT_WORDS, DESCRIBES, VERB_TABLE, WORLD, is_female, names
 from isogloss.corpora.lab.languages import FAMILIES, LANGUAGES, SOURCE, Grammar
 from isogloss.corpora.lab.meaning import Phrase
 from isogloss.corpora.lab.scripts import capitalised, transliterate
@@ -77,8 +77,6 @@ class Lexicon:
 
     def word(self, concept: str) -> str:
         """The bare root of a concept, as uninflected words use it."""
-        if concept in ABOVE and self._is_foreign(concept):
-            return roots(SOURCE, "content")[concept]
         return self.spell(self._content.get(concept) or self._function[concept])
 
     def citation(self, concept: str) -> str:
@@ -140,15 +138,10 @@ class Lexicon:
             return self._suffixed(stem, "" if not plural and not case else _ending(case, plural))
         return self._suffixed(stem, "plural" if plural else "", case)
 
-    def _is_foreign(self, name: str) -> bool:
-        """Whether a name or noun is written as the source language writes it; the same ones in all languages."""
-        return Chance(WORLD, "foreign", name).below(100) < self.language.foreign
-
     def _noun(self, phrase: Phrase, case: str, plural: bool, definite: bool) -> Form:
-        foreign = self._is_foreign(phrase.head)
         root = self._content[phrase.head]
-        form = root if foreign else self._declined(root, case, plural)
-        if definite and not foreign:
+        form = self._declined(root, case, plural)
+        if definite:
             form = join(self._affix["definite"], form, self.grammar.link)
         gender = ("Fem" if self.feminine(phrase) else "Masc") if self.grammar.gender else ""
         features = _features(
@@ -157,12 +150,11 @@ class Lexicon:
             Gender=gender,
             Number="Plur" if plural else "Sing",
         )
-        bare = self.word(phrase.head)
-        return Form(bare if foreign else self.spell(form), bare, features)
+        return Form(self.spell(form), self.spell(root), features)
 
     def _name(self, name: str, case: str) -> Form:
         features = _features(Case=CASE_FEATURE.get(case, ""), Number="Sing")
-        if self._is_foreign(name):
+        if Chance(WORLD, "international", name).below(100) < self.language.latin_names:
             return Form(capitalised(name, "Latn"), capitalised(name, "Latn"), features)
         form = self._declined(name, case, False)
         spelt = [capitalised(self.spell(word), self.language.script) for word in (form, name)]

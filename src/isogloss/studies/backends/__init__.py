@@ -77,5 +77,7 @@ BACKENDS: Registry[Callable[..., Backend]] = Registry(
     "backend",
     {
         "local": "isogloss.studies.backends.local:LocalBackend",
+        "ray": "isogloss.studies.backends.ray:RayBackend",
+        "slurm": "isogloss.studies.backends.slurm:SlurmBackend",
     },
 )

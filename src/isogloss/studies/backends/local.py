@@ -51,7 +51,7 @@ class LocalBackend:
 
     def _devices(self, jobs: Sequence[Job]) -> list[str]:
         """A device for each worker."""
-        on_gpus = self.device is None and gpus() > 0
+        on_gpus = self.device in (None, "cuda") and gpus() > 0
         places = [f"cuda:{n}" for n in range(gpus())] if on_gpus else [self.device or "cpu"]
         room = self.per_gpu * len(places)
         if places == ["cpu"]:
@@ -70,10 +70,10 @@ def _alone(waiting: Queue, store: str, device: str | None, tell: Callable[[Outco
         waiting.settle(attempt(job, store, device))
 
 
-class _Worker:
+class Worker:
     """A process, the job it has, and a thread that listens to it."""
 
-    def __init__(self, store: str, device: str, threads: int, events: queue.Queue[tuple[_Worker, Outcome | None]]):
+    def __init__(self, store: str, device: str, threads: int, events: queue.Queue[tuple[Worker, Outcome | None]]):
         self.device, self.job = device, None  # type: tuple[str, Job | None]
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
@@ -94,7 +94,7 @@ class _Worker:
             pickle.dump(job, self.process.stdin)
             self.process.stdin.flush()
 
-    def _listen(self, events: queue.Queue[tuple[_Worker, Outcome | None]]) -> None:
+    def _listen(self, events: queue.Queue[tuple[Worker, Outcome | None]]) -> None:
         assert self.process.stdout
         with contextlib.suppress(EOFError, pickle.UnpicklingError, OSError):
             while True:
@@ -140,8 +140,8 @@ class _Crew:
         tell: Callable[[Outcome], None],
     ):
         self.waiting, self.store, self.threads, self.tell = waiting, store, threads, tell
-        self.events: queue.Queue[tuple[_Worker, Outcome | None]] = queue.Queue()
-        self.workers: list[_Worker] = []
+        self.events: queue.Queue[tuple[Worker, Outcome | None]] = queue.Queue()
+        self.workers: list[Worker] = []
         self.devices = devices
         self.deaths = 0  # since a worker last finished something
 
@@ -158,8 +158,8 @@ class _Crew:
             for worker in self.workers:
                 worker.end()
 
-    def hire(self, device: str) -> _Worker:
-        return _Worker(self.store, device, self.threads, self.events)
+    def hire(self, device: str) -> Worker:
+        return Worker(self.store, device, self.threads, self.events)
 
     def hand_out(self) -> None:
         for worker in self.workers:
@@ -180,7 +180,7 @@ class _Crew:
         elif worker in self.workers:
             self.replace(worker)
 
-    def replace(self, worker: _Worker) -> None:
+    def replace(self, worker: Worker) -> None:
         """Another in the place of a dead one, and its job back into the queue."""
         reason, job = worker.epitaph(), worker.job
         worker.end()

@@ -1,0 +1,415 @@
+"""The papers as study files: each is read and planned, and the published values are those of the papers."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from isogloss.results.deltas import deltas
+from isogloss.results.tables import with_published
+from isogloss.results.transfer_means import source_to_x
+from isogloss.studies.gathering import read_published
+from isogloss.studies.plan import Plan, plan_study
+from isogloss.studies.run import run_study
+from isogloss.studies.spec import Study
+from isogloss.studies.study_file import read_study
+from isogloss.tasks import TASKS
+from shared_data import shared
+
+FOLDER = Path(__file__).parents[2] / "studies"
+FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.yaml"))
+SIDECARS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.published.csv"))
+CELL = ["task", "source", "target", "change", "metric"]
+PAIRS = ["REF", "1-2", "3-4", "5-6", "7-8", "9-10", "11-12"]
+
+# models × columns × tasks × sources × seeds, as the papers' tables have them
+RUNS = {
+    "first-align/table-1-parsing.yaml": 7 * 3 * 5,
+    "first-align/table-1-pos.yaml": 7 * 3 * 5,
+    "first-align/table-1-ner.yaml": 7 * 3 * 5,
+    "first-align/table-2-syntax.yaml": 7 * 2 * 5,
+    "first-align/table-2-ner.yaml": 7 * 5,
+    "first-align/table-5.yaml": 13 * 3 * 5,
+    "first-align/figures-1-3-4-5.yaml": 3 * 5,
+    "first-align/figures-2-6-7-8.yaml": 7 * 3,
+    "anc/table-1-figures-1-2-4.yaml": 3,
+    "unseen/maltese.yaml": 4 * 2 * 5,
+    "unseen/naija.yaml": 4 * 2 * 5,
+    "unseen/narabizi.yaml": 4 * 2 * 5,
+    "unseen/swiss-german.yaml": 4 * 2 * 5,
+    "unseen/uyghur.yaml": 4 * 3 * 5,
+    "unseen/wolof.yaml": 4 * 2 * 5,
+    "lab/table-1-pos.yaml": 7 * 3,
+    "lab/table-1-parsing.yaml": 7 * 3,
+    "lab/table-1-ner.yaml": 7 * 3,
+    "lab/table-5.yaml": 13 * 3,
+    "lab/figures-1-3-4-5.yaml": 3 * 3,
+    "lab/figures-2-6-7-8.yaml": 7 * 3,
+    "lab/anc-table-1-figures-1-2-4.yaml": 3,
+    "lab/unseen-easy.yaml": 4 * 2 * 2,
+    "lab/unseen-intermediate.yaml": 4 * 2 * 2,
+    "lab/unseen-hard.yaml": 4 * 2 * 2,
+}
+# cells that the text of the paper does not give legibly, by sidecar: source, target, column
+ILLEGIBLE = {
+    "table-1-parsing": {("ar", "ja", "5-6")},
+    "table-1-ner": {
+        ("en", "fr", "1-2"),
+        ("en", "hi", "7-8"),
+        ("en", "ja", "3-4"),
+        ("en", "ja", "5-6"),
+        ("ar", "ja", "1-2"),
+        ("ar", "ja", "5-6"),
+    },
+}
+ROWS = {
+    "first-align/table-1-parsing": 3 * 18 * 7 - 1,
+    "first-align/table-1-pos": 3 * 18 * 7,
+    "first-align/table-1-ner": 3 * 18 * 7 - 6,
+    "first-align/table-2-syntax": 2 * 6 * 7,
+    "first-align/table-2-ner": 3 * 7,
+    "first-align/table-5": 3 * 8 * 13,
+    "first-align/figures-1-3-4-5": 9,
+    "anc/table-1": 9,
+    "adjustment/table-2": 2 * 4 * 3,
+    "adjustment/table-3": 4 * 3,
+    "adjustment/table-4": (8 + 7 + 7) * 3,
+    "adjustment/table-5": 4 * 6,
+    "adjustment/table-6": 4 * 5,
+    "adjustment/table-7": 4 * 5,
+}
+TEXTS = {
+    "first-align": "papers/first-align-then-predict.txt",
+    "anc": "papers/anc-similarity-revisited.txt",
+    "adjustment": "papers/cross-lingual-adjustment.txt",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("isogloss.studies.fingerprints._commit", lambda name: "commit")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+def read_in(data: Path, file: str) -> Study:
+    """A study whose variables without a value stand for names in the folder `data`."""
+    needed = re.findall(r"^  (\w+): null", (FOLDER / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return read_study(FOLDER / file, {name: str(data / name) for name in needed})
+
+
+def planned_in(data: Path, file: str) -> Plan:
+    """The plan of a study, all of whose files are there: those that it is found to miss are made, and empty."""
+    study = read_in(data, file)
+    for path in map(Path, plan_study(study, device="cpu").missing):
+        assert path.is_relative_to(data), f"{path} comes from no variable"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name, encoding="utf-8")
+    return plan_study(study, device="cpu")
+
+
+def main_metric(task: str) -> str:
+    return next(iter(TASKS[task].metrics))
+
+
+def published(name: str) -> pl.DataFrame:
+    return read_published(FOLDER / f"{name}.published.csv")
+
+
+def value(frame: pl.DataFrame, **cell: str) -> float:
+    """The one published value that is named."""
+    return float(frame.filter(**cell)["value"].item())
+
+
+def printed(frame: pl.DataFrame) -> pl.Series:
+    """What stands in the paper, as it stands there."""
+    return frame["printed" if "printed" in frame.columns else "value"].cast(pl.String)
+
+
+def raw(name: str) -> pl.DataFrame:
+    return pl.read_csv(FOLDER / f"{name}.published.csv", infer_schema=False)
+
+
+def test_all_files_are_known() -> None:
+    assert sorted(RUNS) == FILES
+    assert sorted(f"{name}.published.csv" for name in ROWS) == SIDECARS
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_is_planned_as_the_paper_has_it(file: str, data: Path) -> None:
+    plan = planned_in(data, file)
+    assert not plan.missing
+    assert len(plan.runs) == RUNS[file]
+    assert plan.study.name == file.removesuffix(".yaml").replace("/", "-")
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if not file.startswith("lab/")])
+def test_what_must_be_given_is_asked_for(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = re.findall(r"^  (\w+): null", (FOLDER / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for name in needed:
+        monkeypatch.delenv(name, raising=False)
+    if not needed:
+        assert read_study(FOLDER / file)
+        return
+    with pytest.raises(Exception, match=rf"the variable '({'|'.join(needed)})' needs a value"):
+        read_study(FOLDER / file)
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file.startswith("lab/")])
+def test_a_twin_needs_nothing_but_the_laboratory(file: str) -> None:
+    study = read_study(FOLDER / file)
+    assert {model.base for model in study.models.values()} <= {"laboratory", "bilstm", None}
+    every = [one for given in study.targets.values() for one in given.values()]
+    every += [one for given in study.sources.values() for both in (given.train, given.dev) for one in both.values()]
+    assert all(reference.startswith("lab:") for references in every for reference in references)
+    if study.measure:
+        assert all(reference.startswith("lab:") for reference in study.measure.parallel.values())
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if f"lab/{Path(file).name}" in FILES and "lab/" not in file])
+def test_a_twin_has_the_columns_and_tasks_of_its_original(file: str, data: Path) -> None:
+    original, twin = read_in(data, file), read_study(FOLDER / "lab" / Path(file).name)
+    assert (list(twin.changes), twin.tasks) == (list(original.changes), original.tasks)
+    assert bool(twin.measure) == bool(original.measure)
+    if twin.measure and original.measure:
+        assert twin.measure.when == original.measure.when
+        assert set(original.measure.indexes) <= set(twin.measure.indexes)
+
+
+def test_the_four_minute_twin_has_the_size_that_was_agreed() -> None:
+    study = read_study(FOLDER / "lab/table-1-pos.yaml")
+    assert (list(study.changes), len(study.seeds), len(study.targets)) == (PAIRS, 3, 5)
+
+
+def test_figures_reuse_what_table_1_computes(data: Path) -> None:
+    tables = [planned_in(data, f"first-align/table-1-{name}.yaml") for name in ("parsing", "pos", "ner")]
+    known = {id for plan in tables for id in plan.stages}
+    for file in ("first-align/figures-1-3-4-5.yaml", "first-align/figures-2-6-7-8.yaml"):
+        figure = planned_in(data, file)
+        assert {run.finetuned for run in figure.runs} | {run.evaluation for run in figure.runs} <= known
+    assert {run.finetuned for run in planned_in(data, "first-align/table-2-ner.yaml").runs} <= known
+
+
+def with_sidecar() -> Iterator[str]:
+    """Study files whose published values are scores of their runs."""
+    for file in FILES:
+        if "published:" in (FOLDER / file).read_text(encoding="utf-8") and "figures-1-3-4-5" not in file:
+            yield file
+
+
+@pytest.mark.parametrize("file", with_sidecar())
+def test_published_values_belong_to_runs_and_runs_have_published_values(file: str, data: Path) -> None:
+    study = read_in(data, file)
+    assert study.published
+    frame = read_published(Path(study.published))
+    told = ["model", *CELL] if "model" in frame.columns else CELL
+    assert not frame.select(told).is_duplicated().any()
+    cells = set(frame.select(CELL).iter_rows())
+    targets = [*study.targets, *(["X"] if "table-1-" in file and "anc" not in file else [])]
+    expected = {
+        (task, source, target, change, main_metric(task))
+        for task in study.tasks
+        for source in study.sources
+        for target in targets
+        for change in study.changes
+    }
+    assert {cell[1:4] for cell in expected - cells} == ILLEGIBLE.get(Path(file).stem, set())
+    assert not cells - expected
+    if "model" in frame.columns:
+        assert set(frame["model"]) == set(study.models)
+
+
+def test_published_values_stand_beside_measured_ones(data: Path) -> None:
+    """Rows as the runs of the study will give them, each with the published score itself."""
+    study = read_in(data, "first-align/table-1-pos.yaml")
+    frame = published("first-align/table-1-pos")
+    scores = {row["target"]: row["value"] for row in frame.filter(source="en", change="REF").iter_rows(named=True)}
+    rows = pl.DataFrame(
+        [
+            {"study": study.name, "run": f"{change} {seed}", "model": "mBERT", "changes": change, "task": "pos",
+             "source": "en", "target": target, "split": "test", "metric": "accuracy", "seed": seed,
+             "value": (scores[target] + value(frame, source="en", target=target, change=change) * (change != "REF"))
+             / 100, "n": 1000}
+            for change in study.changes for seed in (0, 1) for target in study.targets
+        ]
+    )  # fmt: skip
+    beside = with_published(deltas(rows), frame)
+    assert len(beside) == 6 * 17
+    assert beside.select((pl.col("delta") - pl.col("published")).abs().max()).item() < 1e-9
+    assert beside.select((pl.col("reference") - pl.col("published_reference")).abs().max()).item() < 1e-9
+    means = with_published(source_to_x(rows), frame).filter(target="X")
+    assert means["published"].to_list() == pytest.approx([-0.0894, -0.0249, -0.0166, -0.0088, 0.0020, -0.0014])
+
+
+@pytest.mark.parametrize(("name", "number"), ROWS.items())
+def test_number_of_published_values(name: str, number: int) -> None:
+    frame = published(name)
+    assert len(frame) == number
+    assert frame["place"].str.contains(r"^(Table \d|Section 4\.2)$").all()
+
+
+@pytest.mark.parametrize(
+    ("task", "target", "values"),
+    [
+        ("parse", "en", [88.98, -0.96, -0.66, -0.93, -0.55, 0.04, -0.09]),
+        ("parse", "X", [53.23, -15.77, -6.51, -3.39, -1.47, 0.29, 1.00]),
+        ("pos", "en", [96.51, -0.30, -0.25, -0.40, -0.00, 0.05, 0.02]),
+        ("pos", "X", [79.37, -8.94, -2.49, -1.66, -0.88, 0.20, -0.14]),
+        ("ner", "en", [83.30, -2.66, -2.14, -1.43, -0.63, -0.23, -0.12]),
+        ("ner", "X", [64.17, -8.28, -5.09, -3.07, -0.79, -0.47, -0.13]),
+    ],
+)
+def test_rows_of_table_1_that_are_known_by_heart(task: str, target: str, values: list[float]) -> None:
+    name = "parsing" if task == "parse" else task
+    rows = published(f"first-align/table-1-{name}").filter(source="en", target=target)
+    assert rows["change"].to_list() == PAIRS
+    assert rows["value"].to_list() == values
+
+
+@pytest.mark.parametrize("name", ["parsing", "pos", "ner"])
+def test_means_of_the_paper_are_near_those_of_its_own_tables(name: str) -> None:
+    """They are not the same: the paper's SRC-X differs from the mean of its Tables 6-8 by up to 1.8 points."""
+    frame = published(f"first-align/table-1-{name}")
+    other = frame.filter(pl.col("target") != "X", pl.col("target") != pl.col("source"))
+    means = other.group_by("source", "change").agg(mean=pl.col("value").mean(), n=pl.len())
+    told = frame.filter(target="X").join(means, on=["source", "change"])
+    assert len(told) == 21
+    assert told["n"].min() == (16 if name == "pos" else 15)
+    assert (told["mean"] - told["value"]).abs().max() < 1.8
+
+
+def test_table_5_is_printed_as_scores() -> None:
+    rows = published("first-align/table-5").with_columns(pl.col("printed").cast(pl.Float64))
+    home = rows.filter(change="REF").select("task", "target", home="printed")
+    beside = rows.filter(pl.col("change") != "REF").join(home, on=["task", "target"])
+    assert len(beside) == 3 * 8 * 12
+    assert (beside["printed"] - beside["home"] - beside["value"]).abs().max() < 1e-9
+    assert rows.filter(change="REF").select((pl.col("printed") == pl.col("value")).all()).item()
+
+
+@pytest.mark.parametrize(("name", "homes"), [("table-2", 8), ("table-3", 4), ("table-4", 22)])
+def test_adjustment_is_printed_as_scores(name: str, homes: int) -> None:
+    rows = published(f"adjustment/{name}").with_columns(pl.col("printed").cast(pl.Float64))
+    home = rows.filter(change="Original").select("target", home="printed")
+    beside = rows.filter(pl.col("change") != "Original").join(home, on="target")
+    assert len(home) == homes
+    assert (beside["printed"] - beside["home"] - beside["value"]).abs().max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("task", "target", "table"),
+    [("nli", "{}", 2), ("ner", "{}", 3), ("qa", "{}-xquad", 4)],
+)
+def test_tables_of_adjustment_agree(task: str, target: str, table: int) -> None:
+    """30K pairs, averaged sub-words and all tokens are the setting of the main tables."""
+    main = published(f"adjustment/table-{table}")
+    for number, lang, change in ((5, "ru", "30K"), (6, "hi", "avg"), (7, "hi", "all")):
+        name = target.format(lang)
+        rows = published(f"adjustment/table-{number}")
+        adjusted = value(main, task=task, target=name, change="Adjusted")
+        assert value(rows, task=task, target=name, change=change) == pytest.approx(adjusted, abs=0.0101)
+        original = value(main, task=task, target=name, change="Original")
+        assert value(rows, task=task, target=name, change="Original") == original
+
+
+def test_more_parallel_text_helps_inference() -> None:
+    sizes = published("adjustment/table-5").filter(pl.col("change") != "Original", task="nli")["value"].to_list()
+    assert all(more > less for less, more in pairwise(sizes))
+
+
+def test_every_file_stands_in_the_readme() -> None:
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for file in FILES:
+        folder, name = file.split("/")
+        assert f"`{name}`" in readme.partition(f"## `{folder}/`")[2].partition("\n## ")[0], file
+
+
+# --- against the papers' texts, where they are at hand ---
+
+LABELS = {
+    **{"arabic": "ar", "french": "fr", "german": "de", "turkish": "tr", "indo": "id", "russian": "ru", "finish": "fi"},
+    **{"porthughese": "pt", "spanish": "es", "italian": "it", "slovenian": "sl", "czech": "cs", "polish": "pl"},
+    **{"hindi": "hi", "chinese": "zh", "japanese": "ja", "english": "en"},
+}
+# rows that text extraction mixed up with their neighbours: (table, source, target)
+MIXED = {(6, "ar", "ar"), (6, "ar", "zh"), (6, "ar", "ja"), (8, "en", "hi"), (8, "en", "ja"), (8, "ar", "ja")}
+
+
+def rows_of_the_paper(text: str) -> dict[tuple[int, str, str], list[str]]:
+    """Tables 6-8, each before its caption."""
+    found: dict[tuple[int, str, str], list[str]] = {}
+    parts = re.split(r"^Table [5678]:", text, flags=re.MULTILINE)[1:4]
+    for table, part in zip((6, 7, 8), parts, strict=True):
+        for source, target, values in re.findall(r"^(\w\w) - (\w+)\t(.*)$", part, flags=re.MULTILINE):
+            if target.lower() in LABELS:
+                found[table, source.lower(), LABELS[target.lower()]] = values.split("\t")[:7]
+    return found
+
+
+@pytest.mark.parametrize(("table", "name"), [(6, "parsing"), (7, "pos"), (8, "ner")])
+def test_tables_6_to_8_are_those_of_the_paper(table: int, name: str) -> None:
+    paper = rows_of_the_paper(shared(TEXTS["first-align"]).read_text(encoding="utf-8"))
+    frame = raw(f"first-align/table-1-{name}").filter(pl.col("place") == f"Table {table}")
+    checked = 0
+    for (source, target), rows in frame.group_by("source", "target"):
+        if (table, source, target) not in MIXED:
+            cells = dict(zip(PAIRS, paper[table, str(source), str(target)], strict=True))
+            assert {row["change"]: row["value"] for row in rows.iter_rows(named=True)} == {
+                change: cell for change, cell in cells.items() if cell
+            }
+            checked += 1
+    assert checked == 48 - sum(mixed == table and source != target for mixed, source, target in MIXED)
+
+
+def sequences(name: str) -> list[tuple[str, ...]]:
+    """The published values of a sidecar in the order in which a row of the paper's table has them."""
+    frame = raw(name).with_columns(shown=printed(raw(name)))
+    across = ["task", "source", "target"] if name.startswith("first-align") else ["model"] if "anc" in name else None
+    if across:
+        return [tuple(rows["shown"]) for _, rows in frame.group_by(across, maintain_order=True)]
+    parts: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in frame.iter_rows(named=True):
+        if row["place"] == frame["place"][-1]:
+            part = re.sub(r"^\w\w(-tydiqa|-xquad|-mlqa)?", "", row["target"])  # mixed, question, paragraph
+            parts[part, row["change"]].append(row["shown"])
+    return [tuple(values) for values in parts.values()]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in ROWS if not name.startswith(("first-align/table-1", "first-align/figures"))],
+)
+def test_rows_are_those_of_the_paper(name: str) -> None:
+    text = shared(TEXTS[name.partition("/")[0]]).read_text(encoding="utf-8")
+    lines = [re.sub(r"\*|\t[-–_](?=\t)", "", line) for line in text.splitlines()]
+    found = {tuple(part.strip() for part in line.split("\t")[1:] if part.strip()) for line in lines}
+    for row in sequences(name):
+        assert row in found, f"{name}: no row {' '.join(row)} in the paper"
+
+
+@pytest.mark.parametrize("name", ["parsing", "pos", "ner"])
+def test_table_1_is_that_of_the_paper(name: str) -> None:
+    text = shared(TEXTS["first-align"]).read_text(encoding="utf-8").partition("Table 1:")[0]
+    frame = raw(f"first-align/table-1-{name}").filter(pl.col("place") == "Table 1")
+    assert len(frame) == 6 * 7
+    for _, rows in frame.group_by("source", "target"):
+        assert "\t".join(rows["value"]) in text
+
+
+@pytest.mark.slow
+def test_a_twin_runs(bert: Path, tmp_path: Path) -> None:
+    other = {"models": {"tiny": str(bert)}, "changes": ["REF", "1-2"], "seeds": 1, "settings.epochs": 1}
+    results = run_study(FOLDER / "lab/table-1-pos.yaml", store=tmp_path / "store", set=other, device="cpu", workers=1)
+    assert not results.failed
+    assert results.deltas().select("target", "change").rows() == [
+        (target, "1-2") for target in ("qla", "qlb", "qlc", "qld", "qlf")
+    ]
