@@ -26,7 +26,7 @@ from isogloss.studies.backends.ray import Foreman, RayBackend, _beacon, _room, _
 from isogloss.studies.run import run_study
 
 
-@pytest.mark.parametrize("options", [{"workers": 0}, {"per_gpu": 0}])
+@pytest.mark.parametrize("options", [{"workers": 0}, {"per_gpu": 0}, {"workers": "all"}])
 def test_numbers_that_make_no_sense(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="at least 1"):
         RayBackend(**options)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 from toy_driver import STUDY
 from toy_makers import square
 
+from isogloss.cli import main
 from isogloss.core.errors import IsoglossError, MissingExtra, UnknownName, UsageError
 from isogloss.results.store import Store, StoreFull
 from isogloss.studies import plan
@@ -66,9 +69,10 @@ def script(state: Path, job: int = 100) -> list[str]:
 
 
 @pytest.mark.parametrize("option", ["workers", "per_task", "per_gpu", "time"])
-def test_numbers_that_make_no_sense(option: str) -> None:
-    with pytest.raises(UsageError, match="at least 1"):
-        SlurmBackend(**{option: 0})
+@pytest.mark.parametrize("value", [0, "1:30:00"])
+def test_numbers_that_make_no_sense(option: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=f"{option}: expected a whole number of at least 1, got '{value}'"):
+        SlurmBackend(**{option: value})
 
 
 @pytest.mark.parametrize("options", [{"device": "cuda:1"}, {"cluster": "slrum"}])
@@ -99,7 +103,7 @@ def test_sbatch_that_refuses_is_told(tmp_path: Path, fake: Path) -> None:
     (tmp_path / "bin" / "sbatch").write_text(
         "#!/bin/sh\necho 'sbatch: error: invalid partition specified: gpux' >&2\nexit 1"
     )
-    with pytest.raises(IsoglossError, match="Slurm did not take the jobs: .*invalid partition specified: gpux"):
+    with pytest.raises(IsoglossError, match=r"Slurm did not take the jobs: .*invalid partition specified: gpux"):
         run([square(1)], tmp_path / "store", partition="gpux")
 
 
@@ -115,8 +119,6 @@ def test_submitits_local_executor(tmp_path: Path) -> None:
 
 @linux
 def test_what_is_said_to_sbatch(tmp_path: Path, fake: Path) -> None:
-    from dataclasses import replace
-
     jobs = [replace(square(n), threads=2) for n in range(5)]
     asked = {"partition": "gpu", "account": "lang", "mem": "8GB", "constraint": "a100|h100"}
     told = run(jobs, tmp_path / "store", time=90, per_task=2, workers=8, **asked)
@@ -140,6 +142,19 @@ def test_gpus_are_asked_for(options: dict[str, Any], gpus: dict[str, Any], tmp_p
     assert {name: parameters[name] for name in slurm.GPU_OPTIONS if name in parameters} == gpus
 
 
+def test_options_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("submitit", reason="needs submitit")
+    monkeypatch.setattr(plan, "MAKERS", "toy_makers")
+    (tmp_path / "study.yaml").write_text(json.dumps(STUDY | {"seeds": 1}))
+    words = ["run", tmp_path / "study.yaml", "--backend", "slurm", "--option", "cluster=local", "per_task=2"]
+    with pytest.raises(SystemExit) as leave:
+        main.run([*map(str, words), "--store", str(tmp_path / "store"), "--device", "cpu"])
+    assert leave.value.code == 0
+    assert capsys.readouterr().err.count("done: ") == 2
+
+
 @linux
 def test_rows_as_the_local_backend(tmp_path: Path, fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "MAKERS", "toy_makers")
@@ -152,6 +167,7 @@ def test_rows_as_the_local_backend(tmp_path: Path, fake: Path, monkeypatch: pyte
 
 
 @linux
+@pytest.mark.slow
 def test_a_task_that_is_killed_is_handed_in_again(tmp_path: Path, fake: Path) -> None:
     """The whole task with its workers, in the middle of the second of its two jobs: the first is not done again."""
     store, log = tmp_path / "store", tmp_path / "log"
@@ -173,6 +189,7 @@ def test_a_task_that_is_killed_is_handed_in_again(tmp_path: Path, fake: Path) ->
 
 
 @linux
+@pytest.mark.slow
 def test_a_warning_of_slurm_ends_a_task_in_time(tmp_path: Path, fake: Path) -> None:
     """All processes of a task are warned before the time limit: what was begun is lost, the rest was never begun."""
     store, log = tmp_path / "store", tmp_path / "log"
@@ -211,6 +228,7 @@ def test_an_interrupt_cancels_the_tasks(tmp_path: Path, fake: Path) -> None:
 
 
 @linux
+@pytest.mark.slow
 def test_what_a_task_of_a_dead_driver_is_doing_is_waited_for(tmp_path: Path, fake: Path) -> None:
     store = Store(tmp_path / "store")
     lock = store.lock("toy-1")
@@ -228,6 +246,7 @@ def test_what_a_task_of_a_dead_driver_is_doing_is_waited_for(tmp_path: Path, fak
 
 
 @linux
+@pytest.mark.slow
 def test_tasks_that_cannot_start_are_told(tmp_path: Path, fake: Path) -> None:
     (tmp_path / "bin" / "srun").write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(IsoglossError, match="6 tasks died one after the other"):

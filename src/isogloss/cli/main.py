@@ -38,7 +38,14 @@ app.command("ls")(ls.ls)
 app.command("validate")(validate.validate)
 app.command("lab")(lab.lab)
 
-LISTS = ["--parallel", "--test", "--text", "--mix", "--set"]  # options that may be followed by several words
+LISTS = [
+    "--parallel",
+    "--test",
+    "--text",
+    "--mix",
+    "--set",
+    "--option",
+]  # options that may be followed by several words
 
 
 def _show_version(wanted: bool) -> None:

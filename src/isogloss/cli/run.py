@@ -35,6 +35,10 @@ def run(
     backend: Annotated[str, typer.Option(help="Where runs are done (see `isogloss ls backends`).")] = "local",
     workers: Annotated[int | None, typer.Option(min=0, help="Processes; as many as there is room for.")] = None,
     per_gpu: Annotated[int | None, typer.Option(min=1, help="Runs that share a GPU at a time.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="Other options of the backend: address=auto, partition=gpu time=240 …"),
+    ] = None,
     write: Annotated[
         list[Path] | None,
         typer.Option(
@@ -55,6 +59,7 @@ def run(
     kept = open_store(store)
     given: dict[str, Any] = {"workers": workers, "per_gpu": per_gpu}
     options = {name: value for name, value in given.items() if value is not None}
+    options |= parse_overrides(option or [], "--option")
     try:
         with library_warnings(), _progress(kept) as watch:
             results = run_study(

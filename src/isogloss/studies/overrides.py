@@ -18,7 +18,7 @@ from isogloss.studies.yaml_text import parse_yaml
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
-def parse_overrides(words: Sequence[str]) -> dict[str, Any]:
+def parse_overrides(words: Sequence[str], option: str = "--set") -> dict[str, Any]:
     """`["seeds=1", "settings.epochs=2"]` as a mapping; values are YAML.
 
     >>> parse_overrides(["task=pos", "targets=[fr, no]", "settings.learning_rate=5e-5"])
@@ -27,8 +27,8 @@ def parse_overrides(words: Sequence[str]) -> dict[str, Any]:
     pairs = [word.partition("=") for word in words]
     for name, equals, _ in pairs:
         if not (name and equals):
-            raise UsageError(f"--set: expected NAME=VALUE such as seeds=1, got '{name}{equals}'")
-    return {name: parse_yaml(value, f"--set {name}")[0] for name, _, value in pairs}
+            raise UsageError(f"{option}: expected NAME=VALUE such as seeds=1, got '{name}{equals}'")
+    return {name: parse_yaml(value, f"{option} {name}")[0] for name, _, value in pairs}
 
 
 def overridden(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

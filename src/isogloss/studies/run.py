@@ -10,7 +10,7 @@ from typing import Any
 
 from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.results.store import Damaged, Store
-from isogloss.studies.backends import BACKENDS, Backend, Job, Outcome
+from isogloss.studies.backends import Backend, Job, Outcome, new_backend
 from isogloss.studies.devices import kind_of
 from isogloss.studies.fingerprints import Fingerprints
 from isogloss.studies.gathering import StudyResults, gather, read_published
@@ -48,7 +48,7 @@ def run_study(
             raise error
         if plan.study.published:
             read_published(Path(plan.study.published))  # what is wrong with it is told before any work
-        crew = BACKENDS[backend](**options, device=device)
+        crew = new_backend(backend, options, device)
         write_record(kept, plan, {})
         return _done(plan, kept, crew, watch)
     except OSError as error:

@@ -6,11 +6,12 @@ A job is plain data and everything it needs and makes lies in the store, so a ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from isogloss.core.registry import Registry
+from isogloss.core.registry import Registry, check_name
 
 State = Literal["started", "done", "failed", "busy", "lost", "full"]
 
@@ -81,3 +82,13 @@ BACKENDS: Registry[Callable[..., Backend]] = Registry(
         "slurm": "isogloss.studies.backends.slurm:SlurmBackend",
     },
 )
+
+
+def new_backend(name: str, options: Mapping[str, Any], device: str | None) -> Backend:
+    """A backend with its options, whose names are checked."""
+    backend = BACKENDS[name]
+    known = inspect.signature(backend).parameters
+    if all(one.kind is not inspect.Parameter.VAR_KEYWORD for one in known.values()):
+        for option in options:
+            check_name(option, [one for one in known if one != "device"], f"option of the backend '{name}'")
+    return backend(**options, device=device)

@@ -46,8 +46,9 @@ class RayBackend:
         per_gpu: int = 1,
         device: str | None = None,
     ):
-        if (workers is not None and workers < 1) or per_gpu < 1:
-            raise UsageError(f"expected workers and per_gpu of at least 1, got {workers} and {per_gpu}")
+        for name, value in {"workers": 1 if workers is None else workers, "per_gpu": per_gpu}.items():
+            if not isinstance(value, int) or value < 1:
+                raise UsageError(f"{name}: expected a whole number of at least 1, got '{value}'")
         self.workers, self.address, self.per_gpu = workers, address, per_gpu
         self.device = check_name(device or kind_of(None), ["cpu", "cuda"], "device of the backend 'ray'")
 

@@ -48,9 +48,9 @@ class SlurmBackend:
         cluster: str = "slurm",
         **sbatch: Any,
     ):
-        if min(workers, per_task, per_gpu, time) < 1:
-            given = f"{workers}, {per_task}, {per_gpu} and {time}"
-            raise UsageError(f"expected workers, per_task, per_gpu and time of at least 1, got {given}")
+        for name, value in {"workers": workers, "per_task": per_task, "per_gpu": per_gpu, "time": time}.items():
+            if not isinstance(value, int) or value < 1:
+                raise UsageError(f"{name}: expected a whole number of at least 1, got '{value}'")
         self.workers, self.per_task, self.per_gpu, self.time = workers, per_task, per_gpu, time
         self.device = check_name(device or kind_of(None), ["cpu", "cuda"], "device of the backend 'slurm'")
         self.cluster = check_name(cluster, ["slurm", "local"], "cluster")
