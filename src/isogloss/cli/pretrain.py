@@ -51,6 +51,7 @@ def pretrain(
     evaluations: shared.Evaluations = None,
     checkpoint_steps: shared.CheckpointSteps = None,
     seed: shared.Seed = 0,
+    half: Annotated[bool, typer.Option("--half", help="Save the weights in fp16.")] = False,
     repair: shared.Repair = False,
     device: Device = None,
 ) -> None:
@@ -86,6 +87,7 @@ def pretrain(
             probes=shared.parallel(probes),
             checkpoint_steps=checkpoint_steps,
             seed=seed,
+            half=half,
             device=device,
             progress=tell,
             **settings,

@@ -22,6 +22,7 @@ from transformers.utils import logging
 
 from isogloss.core.errors import InputError, IsoglossError, MissingExtra, UsageError
 from isogloss.core.registry import check_name
+from isogloss.core.shipped import SHIPPED
 from isogloss.models.families import Family, family_of
 
 Layer = int | str  # 0 … L, or FINAL
@@ -85,22 +86,23 @@ def load_model(
     allow_pickle: bool = False,
     trust_remote_code: bool = False,
 ) -> LoadedModel:
-    """A model from a folder or the Hugging Face hub.
+    """A model from a folder or the Hugging Face hub; "laboratory" is the one in this package.
 
     `head`: with its masked ("mlm") or causal ("clm") language-model head, for training. `device`: a GPU if
     there is one, unless said otherwise. `device_map="auto"` spreads a model larger than one GPU over all.
     """
     name = os.fspath(name_or_folder)
+    source = os.fspath(SHIPPED.get(name, name))
     if device is not None and device_map is not None:
         raise UsageError("device and device_map exclude each other; give one")
     place = None if device_map else chosen_device(device)
-    _check_folder(name, allow_pickle)
+    _check_folder(source, allow_pickle)
     remote = {"trust_remote_code": trust_remote_code}
     with quiet_library(), _clear_errors(name):
-        config = transformers.AutoConfig.from_pretrained(name, **remote)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name, **remote)
+        config = transformers.AutoConfig.from_pretrained(source, **remote)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source, **remote)
         options = {"dtype": _dtype(dtype), "device_map": device_map, "use_safetensors": None if allow_pickle else True}
-        network, pooler = _read_weights(name, config, head, {**options, **remote})
+        network, pooler = _read_weights(source, config, head, {**options, **remote})
     body = _text_stack(network.base_model if head else network)
     if place is not None:
         network.to(place)

@@ -107,7 +107,8 @@ def pooled_states(
     matrix = torch.from_numpy(weights).to(model.device)
     pool = _maximum if maximum else _weighted_sum
     options = {"use_cache": False} if model.family.causal else {}
-    with torch.inference_mode(), _at_layers(model, layers, lambda states: pool(states, matrix)) as pooled:
+    at_work = at_layers(model, layers, lambda states: pool(states, matrix))
+    with torch.inference_mode(), evaluating(model.body), at_work as pooled:
         model.body(input_ids=ids, attention_mask=mask, **options)
         missing = [layer for layer in layers if layer not in pooled]
         if missing:
@@ -150,12 +151,12 @@ def check_finite(model: LoadedModel, states: FloatArray, layers: Sequence[Layer]
 
 
 @contextlib.contextmanager
-def _at_layers(
+def at_layers(
     model: LoadedModel, layers: Sequence[Layer], pool: Callable[[Tensor], Tensor]
 ) -> Iterator[dict[Layer, Tensor]]:
     """What `pool` makes of the states of each layer, filled in by the forward passes inside the context."""
     pooled: dict[Layer, Tensor] = {}
-    blocks, norm, training = model.blocks, model.final_norm, model.body.training
+    blocks, norm = model.blocks, model.final_norm
 
     def before(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         pooled[0] = pool(args[0] if args else kwargs["hidden_states"])
@@ -174,9 +175,18 @@ def _at_layers(
                 hooks.callback(block.register_forward_hook(after(number)).remove)
         if norm is not None and FINAL in layers:
             hooks.callback(norm.register_forward_hook(after(FINAL)).remove)
-        hooks.callback(model.body.train, training)
-        model.body.eval()
         yield pooled
+
+
+@contextlib.contextmanager
+def evaluating(network: nn.Module) -> Iterator[None]:
+    """Within, the network is in evaluation mode: no dropout."""
+    training = network.training
+    network.eval()
+    try:
+        yield
+    finally:
+        network.train(training)
 
 
 def _weighted_sum(states: Tensor, weights: Tensor) -> Tensor:

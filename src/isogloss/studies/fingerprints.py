@@ -15,6 +15,7 @@ from typing import Any
 
 from isogloss import __version__
 from isogloss.core.errors import InputError
+from isogloss.core.shipped import SHIPPED
 from isogloss.results.store import Store, file_hash, write_whole
 from isogloss.studies.parts import LAB, Part, Reference
 
@@ -80,10 +81,12 @@ class Fingerprints:
         return reference if reference.startswith("hub:") else self._path_hash(Path(reference))
 
     def _model(self, name: str) -> str:
-        from isogloss.studies.spec import BILSTM, LABORATORY
+        from isogloss.studies.spec import BILSTM
 
-        if name in (BILSTM, LABORATORY):
+        if name == BILSTM:
             return f"{name} {__version__}"
+        if name in SHIPPED:
+            return self._path_hash(SHIPPED[name])
         if Path(name).is_absolute():
             return self._path_hash(Path(name))
         return f"{name}@{_commit(name)}"

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
+from isogloss.core.shipped import SHIPPED
 from isogloss.indexes import INDEXES
 from isogloss.studies.changes import CHANGES, Change
 from isogloss.studies.parts import Corpora, Parallel, Part, Wrong, absolute, for_task, known
 from isogloss.studies.text_changes import TextChange
 from isogloss.tasks import TASKS
 
-LABORATORY, BILSTM = "laboratory", "bilstm"  # models that are neither a folder nor on the hub
+BILSTM = "bilstm"
 SINGULAR = {"model": "models", "change": "changes", "task": "tasks", "source": "sources", "target": "targets"}
 SINGULAR["seed"] = "seeds"
 Positive = Annotated[int, Field(ge=1)]
@@ -221,7 +222,7 @@ class Study(Part):
 def _model_name(value: str, info: ValidationInfo) -> str:
     """A folder made absolute; the name of any other model as it is."""
     folder = Path(absolute(value, info))
-    if value in (LABORATORY, BILSTM) or not (folder.is_dir() or value.startswith((".", "/", "~"))):
+    if value == BILSTM or value in SHIPPED or not (folder.is_dir() or value.startswith((".", "/", "~"))):
         return value
     if not (folder / "config.json").is_file():
         raise Wrong("a model folder with config.json", f"'{folder}', which has none")

@@ -7,6 +7,7 @@ started the worker is gone: it stops as after Ctrl-C, so that training keeps a c
 from __future__ import annotations
 
 import _thread
+import contextlib
 import os
 import pickle
 import queue
@@ -29,10 +30,17 @@ def main(store: str, device: str) -> None:
     threading.Thread(target=_listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
     try:
         while True:
-            pickle.dump(attempt(inbox.get(), store, device or None), out)
+            pickle.dump(attempt(_next(inbox), store, device or None), out)
             out.flush()
     except (KeyboardInterrupt, BrokenPipeError):
         os._exit(130)
+
+
+def _next(inbox: queue.Queue[Job]) -> Job:
+    """Looked for again and again: Ctrl-C in the moment before a wait without end would be heard after it."""
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return inbox.get(timeout=0.2)
 
 
 def _listen(stream: BinaryIO, inbox: queue.Queue[Job]) -> None:

@@ -126,9 +126,9 @@ class _Training:
     def end_epoch(self) -> None:
         """Score the dev set, keep the weights if they are the best so far, and see whether to go on."""
         self.look()
-        at, settings = self.at, self.settings
-        score = self.workers.agreed(self.objective.score(self.network), self.device)
-        if at.best is None or score > at.best:
+        at, settings, judge = self.at, self.settings, self.objective.score
+        score = self.workers.agreed(judge(self.network), self.device) if judge else None
+        if score is None or at.best is None or score > at.best:
             at.best, at.best_epoch = score, at.epoch
             at.best_weights = {name: value.detach().clone() for name, value in self.network.state_dict().items()}
         at.log.append(asdict(self.report(score)))

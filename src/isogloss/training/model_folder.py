@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
 import os
@@ -56,11 +57,12 @@ def save_language_model(
     surveys: Mapping[str, Survey],
     settings: LanguageModelSettings,
     title: str,
+    half: bool = False,
 ) -> None:
-    """Write everything; the note comes last, and its presence says that all is there."""
+    """Write everything, weights in fp16 if `half`; the note comes last, and its presence says that all is there."""
     unfinished = folder / ".model.part"
     shutil.rmtree(unfinished, ignore_errors=True)
-    network: Any = model.network
+    network: Any = copy.deepcopy(model.network).half() if half else model.network
     with quiet_library():
         network.save_pretrained(unfinished)
         model.tokenizer.save_pretrained(unfinished)

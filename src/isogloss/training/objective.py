@@ -25,13 +25,14 @@ class Objective:
     """What is learnt, over numbered items.
 
     `loss(network, items)` is a mean over the items' `terms` (words, say): this is what makes a step in parts
-    equal to the whole. `extra(network, step)` is a second loss of each step. A higher dev `score` is better.
+    equal to the whole. `extra(network, step)` is a second loss of each step. A higher dev `score` is better;
+    without one the last epoch is kept.
     `shaped`: the loss of a network that knows no lengths but those of its tensors, whose steps can be recorded.
     """
 
     lengths: IntArray  # tokens of each item
     terms: IntArray
     loss: Callable[[nn.Module, IntArray], Tensor]
-    score: Callable[[nn.Module], float]
+    score: Callable[[nn.Module], float] | None
     extra: Callable[[nn.Module, int], Tensor] | None = None
     shaped: Shaped | None = None

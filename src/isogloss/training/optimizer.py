@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -18,10 +18,10 @@ class Rates(Protocol):
     def weight_decay(self) -> float: ...
 
 
-def adamw(parameters: Sequence[nn.Parameter], settings: Rates, *, rate: Tensor | None = None) -> torch.optim.AdamW:
+def adamw(parameters: Sequence[nn.Parameter], settings: Rates, *, rate: Tensor | None = None, **adam: Any) -> torch.optim.AdamW:
     """Vectors and scalars (biases, norms) are not decayed; matrices are.
 
-    `rate`: holds the learning rate on the device, for steps that are recorded as CUDA graphs.
+    `adam`: its β and ε, where they are not PyTorch's. `rate`: holds the learning rate on the device, for steps that are recorded as CUDA graphs.
     """
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": settings.weight_decay},
@@ -29,5 +29,5 @@ def adamw(parameters: Sequence[nn.Parameter], settings: Rates, *, rate: Tensor |
     ]
     used = [group for group in groups if group["params"]]
     if rate is None:
-        return torch.optim.AdamW(used, lr=settings.learning_rate, fused=True)
-    return torch.optim.AdamW(used, lr=rate, fused=True, capturable=rate.is_cuda)
+        return torch.optim.AdamW(used, lr=settings.learning_rate, fused=True, **adam)
+    return torch.optim.AdamW(used, lr=rate, fused=True, capturable=rate.is_cuda, **adam)

@@ -50,6 +50,7 @@ def pretrain(
     probes: ParallelSet | None = None,
     evaluations: int = 10,
     seed: int = 0,
+    half: bool = False,
     device: str | None = None,
     checkpoint_steps: int | None = None,
     progress: Callable[[Pace], None] | None = None,
@@ -63,6 +64,7 @@ def pretrain(
     `tokenizer`: a kind to train (wordpiece, bpe, unigram, characters, bytes), or a folder that has one. The budget is
     `steps`, `tokens` or `minutes`, whichever ends first (10 000 steps where none is given). `dropout` is that of
     this training; the saved model is set to the usual 0.1. `probes`: parallel text on which alignment is watched.
+    `half` saves the weights in fp16.
     `settings` are those of `LanguageModelSettings` (objective, batch, length, learning_rate, alpha, masking …).
     A run that was interrupted goes on when it is called again; a finished one is read back.
     """
@@ -110,6 +112,7 @@ def pretrain(
                 surveys=found,
                 settings=plan,
                 title="language model, trained from scratch",
+                half=half,
             )
             shutil.rmtree(folder / UNFINISHED)
         workers.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -35,15 +35,21 @@ class Settings:
     precision: str = "auto"
     patience: int | None = None
 
+    # the same for every task; other kinds of training may have others
+    betas: ClassVar[tuple[float, float]] = (0.9, 0.999)
+    epsilon: ClassVar[float] = 1e-8
+    decays: ClassVar[bool] = True  # or the rate stays where the warm-up led it
+
     def __post_init__(self) -> None:
         check_name(self.precision, PRECISIONS, "precision")
         for name in ("epochs", "batch", "tokens", "accumulate", "patience"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < 1):
                 raise UsageError(f"{name}: expected a whole number above 0, got {value!r}")
-        for name in ("learning_rate", "clip"):
-            if not (0 < getattr(self, name) < math.inf):
-                raise UsageError(f"{name}: expected a number above 0, got {getattr(self, name)!r}")
+        if not 0 < self.learning_rate < math.inf:
+            raise UsageError(f"learning_rate: expected a number above 0, got {self.learning_rate!r}")
+        if not self.clip > 0:
+            raise UsageError(f"clip: expected a number above 0 (infinite: no clipping), got {self.clip!r}")
         if not (0 <= self.warmup < 1 and 0 <= self.weight_decay < math.inf):
             raise UsageError(
                 f"warmup must lie in [0, 1) and weight_decay be ≥ 0, got {self.warmup}, {self.weight_decay}"
@@ -73,5 +79,7 @@ def learning_rate_at(step: int, steps: int, settings: Settings) -> float:
     [0.0, 0.5, 1.0, 0.5]
     """
     warmup = int(settings.warmup * steps)
+    if step >= warmup and not settings.decays:
+        return settings.learning_rate
     share = step / warmup if step < warmup else (steps - step) / (steps - warmup)
     return settings.learning_rate * share

@@ -58,7 +58,7 @@ class Stepper:
             record = recorder()
         self.graphs = Graphs(self._whole_step, self.device, record) if record else None
         self.rate = torch.zeros((), device=self.device) if record else None
-        self.optimizer = adamw(self.parameters, settings, rate=self.rate)
+        self.optimizer = adamw(self.parameters, settings, rate=self.rate, betas=settings.betas, eps=settings.epsilon)
         self.shadow = Shadow(network, bf16 and record is not None)
         self.autocast = bf16 and record is None  # any network and any second loss can compute so
         self.groups = grouped(map(objective.shaped.shape, batches)) if objective.shaped and record else {}

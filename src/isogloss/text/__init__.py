@@ -1,0 +1,1 @@
+"""Changes of text and links between texts: corpus in, corpus out."""

@@ -1,0 +1,60 @@
+"""Word alignment by eflomal: a Bayesian model with word order and fertility, learnt from the very text it aligns.
+
+eflomal draws its samples from the operating system's randomness and takes no seed, so two runs differ slightly:
+the one aligner here whose result is not repeatable. It compares words without regard to case.
+
+Reference: Östling & Tiedemann (2016), Efficient word alignment with Markov chain Monte Carlo.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from isogloss.core.errors import InputError, MissingExtra, UsageError
+from isogloss.core.files import Repairs, read_lines
+from isogloss.corpora.alignment import Alignment, pharaoh
+from isogloss.corpora.bitext import AlignedPair
+
+LONGEST = 1024  # words; eflomal leaves longer sentences without links
+
+
+def eflomal_links(
+    pairs: Sequence[AlignedPair], priors: str | os.PathLike[str] | None = None
+) -> Iterator[tuple[Alignment, Alignment]]:
+    """Forward and reverse links of every pair; `priors` is a file by `eflomal-makepriors`, from a larger bitext."""
+    try:
+        import eflomal
+    except ImportError:
+        raise MissingExtra("eflomal", "align") from None
+    for number, pair in enumerate(pairs, 1):
+        if max(len(pair.source), len(pair.target)) > LONGEST:
+            raise UsageError(f"pair {number}: eflomal takes at most {LONGEST} words a sentence; leave longer ones out")
+    with tempfile.TemporaryDirectory(prefix="isogloss-") as folder:
+        forward, reverse = Path(folder, "forward"), Path(folder, "reverse")
+        try:
+            eflomal.Aligner().align(
+                [_line(pair.source) for pair in pairs],
+                [_line(pair.target) for pair in pairs],
+                links_filename_fwd=str(forward),
+                links_filename_rev=str(reverse),
+                priors_input=list(read_lines(priors)) if priors else None,
+            )
+        except (ValueError, IndexError, TypeError) as error:
+            if not priors:
+                raise
+            expected = "priors as eflomal-makepriors writes them"
+            raise InputError(priors, expected, f"{type(error).__name__}: {error}") from None
+        links = [list(pharaoh().stream(path, Repairs())) for path in (forward, reverse)]
+    return zip(*links, strict=True)
+
+
+def _line(words: Sequence[str]) -> str:
+    """A sentence as eflomal splits it: a word with a space inside, as Vietnamese has them, must stay one.
+
+    >>> _line(["hai mươi", "ba"])
+    'hai_mươi ba'
+    """
+    return " ".join("_".join(word.split()) or "_" for word in words)

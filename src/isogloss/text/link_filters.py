@@ -1,0 +1,51 @@
+"""Which links of a word-aligned bitext to keep, for training that wants few and certain ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from isogloss.core.errors import UsageError
+from isogloss.corpora.alignment import NOTHING, Alignment
+from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.corpus import Corpus
+
+
+def filter_links(
+    bitext: Corpus[AlignedPair],
+    *,
+    one_to_one: bool = False,
+    drop_identical: bool = False,
+    max_words: int | None = None,
+) -> Corpus[AlignedPair]:
+    """The bitext with fewer links, or fewer pairs.
+
+    `one_to_one`: a word with several links loses them all. `drop_identical`: without links between equal strings
+    (names, numbers, punctuation); this comes second, so a word that had two links does not become one-to-one by
+    it. `max_words`: pairs with a longer sentence on either side are left out.
+    """
+    if max_words is not None and max_words < 1:
+        raise UsageError(f"max_words: expected at least 1, got {max_words}")
+    kept = [pair for pair in bitext if max_words is None or max(len(pair.source), len(pair.target)) <= max_words]
+    if one_to_one:
+        kept = [replace(pair, alignment=single_links(pair.alignment)) for pair in kept]
+    if drop_identical:
+        kept = [replace(pair, alignment=_differing(pair)) for pair in kept]
+    return bitext.with_items(kept)
+
+
+def single_links(alignment: Alignment) -> Alignment:
+    """The links whose two words have no other.
+
+    >>> from isogloss.corpora.alignment import parse
+    >>> [link[:2] for link in single_links(parse("0-0 1-1 1-2 3-3", base=0)).links]
+    [(0, 0), (3, 3)]
+    """
+    links = {link[:2]: link for link in alignment.links if NOTHING not in link}
+    sources, targets = (Counter(pair[side] for pair in links) for side in (0, 1))
+    return Alignment(tuple(link for (s, t), link in links.items() if sources[s] == targets[t] == 1))
+
+
+def _differing(pair: AlignedPair) -> Alignment:
+    links = (link for link in pair.alignment.links if NOTHING not in link)
+    return Alignment(tuple(link for link in links if pair.source[link.source] != pair.target[link.target]))

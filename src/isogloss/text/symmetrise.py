@@ -1,0 +1,70 @@
+"""Two directional word alignments made into one.
+
+An aligner that gives each word of one sentence at most one word of the other is run in both directions:
+`forward` and `reverse` are its links, both as (source, target). Their intersection is precise, their union
+complete. Grow-diag-final-and starts from the intersection, adds neighbouring links of the union, diagonals
+included, as long as they reach a word that has no link yet, and at last links of either direction between two
+words that have none.
+
+Reference: Koehn, Och & Marcu (2003), Statistical phrase-based translation; Koehn et al. (2005), Edinburgh system
+description for the 2005 IWSLT speech translation evaluation ("final-and").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from isogloss.core.registry import check_name
+
+Pair = tuple[int, int]
+Links = set[Pair]
+
+# in Koehn's order, which decides between links that exclude each other
+NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+
+
+def symmetrise(forward: Iterable[Pair], reverse: Iterable[Pair], method: str = "intersection") -> list[Pair]:
+    """The links of both directions as one alignment, in order: intersection, union or grow-diag-final-and.
+
+    >>> symmetrise([(0, 0), (1, 1), (2, 1)], [(0, 0), (1, 1), (3, 3)], "grow-diag-final-and")
+    [(0, 0), (1, 1), (2, 1), (3, 3)]
+    """
+    check_name(method, SYMMETRISERS, "symmetrisation")
+    return sorted(SYMMETRISERS[method](set(forward), set(reverse)))
+
+
+def grow_diag_final_and(forward: Links, reverse: Links) -> Links:
+    links = forward & reverse
+    sources, targets = ({link[side] for link in links} for side in (0, 1))
+
+    def add(link: Pair) -> None:
+        links.add(link)
+        sources.add(link[0])
+        targets.add(link[1])
+
+    grown = -1
+    union = sorted(forward | reverse)  # every link there can be, in the order of a walk through the whole table
+    while grown < len(links):
+        grown = len(links)
+        for link in union:
+            if link in links:
+                for near in _neighbours(link, forward, reverse):
+                    if near[0] not in sources or near[1] not in targets:
+                        add(near)
+    for direction in (forward, reverse):
+        for link in sorted(direction):
+            if link[0] not in sources and link[1] not in targets:
+                add(link)
+    return links
+
+
+def _neighbours(link: Pair, forward: Collection[Pair], reverse: Collection[Pair]) -> list[Pair]:
+    places = [(link[0] + down, link[1] + right) for down, right in NEIGHBOURS]
+    return [place for place in places if place in forward or place in reverse]
+
+
+SYMMETRISERS: dict[str, Callable[[Links, Links], Links]] = {
+    "intersection": set.intersection,
+    "union": set.union,
+    "grow-diag-final-and": grow_diag_final_and,
+}
