@@ -14,7 +14,7 @@ import pytest
 from isogloss.results.deltas import deltas
 from isogloss.results.tables import with_published
 from isogloss.results.transfer_means import source_to_x
-from isogloss.studies.gathering import read_published
+from isogloss.results.study_results import read_published
 from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.run import run_study
 from isogloss.studies.spec import Study

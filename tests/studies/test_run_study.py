@@ -15,7 +15,7 @@ from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.corpora.corpus import Corpus
 from isogloss.results.store import Store
 from isogloss.studies import makers, plan, text_changes, work
-from isogloss.studies.gathering import StudyResults, read_published
+from isogloss.results.study_results import StudyResults, read_published
 from isogloss.studies.run import planned, run_study
 from isogloss.studies.text_changes import TextArguments, TextChangeKind
 

@@ -258,3 +258,19 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
     pytest.importorskip("submitit", reason="needs submitit")
     with pytest.raises(StoreFull):
         run([square(1, log="/dev/full")], tmp_path, cluster="local")
+
+
+@pytest.mark.slow
+def test_same_weights_as_the_local_backend(bert: Path, tmp_path: Path) -> None:
+    pytest.importorskip("submitit", reason="needs submitit")
+    sources = {"qla": {"train": "lab:qla/train/24", "dev": "lab:qla/dev/8"}}
+    study = {**STUDY, "model": str(bert), "sources": sources, "settings": {"epochs": 2, "batch": 8}, "seeds": 1}
+    rows = run_study(study, store=tmp_path / "s", backend="slurm", device="cpu", cluster="local", per_task=2)
+    local = run_study(study, store=tmp_path / "l", device="cpu", workers=1)
+    assert not rows.failed
+    assert rows.frame.equals(local.frame)
+    tuned = [id for id in Store(tmp_path / "l").ids() if id.startswith("finetuned")]
+    assert len(tuned) == 2
+    for id in tuned:
+        files = [Store(tmp_path / store).need(id).manifest["files"] for store in "sl"]
+        assert files[0]["model/model.safetensors"]["hash"] == files[1]["model/model.safetensors"]["hash"]

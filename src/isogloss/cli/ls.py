@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,7 +73,7 @@ def backends() -> Iterable[Row]:
 def runs(folder: Path | None = None) -> Iterable[Row]:
     """Every run of every study in the store, and how it stands."""
     from isogloss.results.running import running
-    from isogloss.studies.record import read_records
+    from isogloss.results.study_record import read_records
     from isogloss.studies.run import open_store, store_folder
 
     if not store_folder(folder).is_dir():
@@ -81,16 +81,12 @@ def runs(folder: Path | None = None) -> Iterable[Row]:
     store = open_store(folder)
     done, now = store.ids(), {one.get("label"): one for one in running(store)}
     for record in read_records(store):
-        for label, goals in record.runs.items():
-            yield (
-                label,
-                record.name,
-                _state(label, goals, done, now, record.failed),
-                record.failed.get(label, "")[-200:],
-            )
+        for run in record.runs:
+            state = _state(run.label, run.goals, done, now, record.failed)
+            yield run.label, record.name, state, record.failed.get(run.label, "")[-200:]
 
 
-def _state(label: str, goals: list[str], done: set[str], now: dict[Any, Any], failed: dict[str, str]) -> str:
+def _state(label: str, goals: Iterable[str], done: set[str], now: dict[Any, Any], failed: Mapping[str, str]) -> str:
     if all(goal in done for goal in goals):
         return "done"
     if label in now:

@@ -16,7 +16,7 @@ from isogloss.cli.screen import complain, err, library_warnings, out, show_table
 if TYPE_CHECKING:
     from isogloss.results.store import Store
     from isogloss.studies.backends import Job, Outcome
-    from isogloss.studies.gathering import StudyResults
+    from isogloss.results.study_results import StudyResults
 
 Set = Annotated[
     list[str] | None,
@@ -49,7 +49,7 @@ def run(
 ) -> None:
     """Do a study: what is done already is read, what was interrupted goes on."""
     from isogloss.results.files import check_suffix
-    from isogloss.studies.gathering import TABLES
+    from isogloss.results.study_results import TABLES
     from isogloss.studies.overrides import parse_overrides
     from isogloss.studies.run import open_store, run_study
 

@@ -25,6 +25,7 @@ from isogloss.languages.codes import UNKNOWN, pair_code, pair_of_path
 
 KEYS = ("src_words", "tgt_words", "alignment")
 UNALIGNED = "X"
+WordPair = tuple[tuple[str, ...], tuple[str, ...]]  # a sentence and its translation
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +65,22 @@ def aligned(sentences: ParallelSet, path: Path, *, base: int | None = 0, repair:
         raise UsageError(f"a bitext has two languages, not {len(sentences.languages)}; choose with .pair('en', 'fr')")
     source, target = sentences.languages
     words = list(zip(sentences.words(source), sentences.words(target), strict=True))
+    repairs = Repairs(repair)
+    pairs = tuple(join_links(words, path, base, repairs))
+    made = (*sentences.repairs, *repairs.made)
+    return Corpus(pairs, pair_code(source, target), FORMAT, str(path), made)
+
+
+def join_links(words: Sequence[WordPair], path: Path, base: int | None, repairs: Repairs) -> Iterator[AlignedPair]:
+    """The sentence pairs with the links that a Pharaoh file has for each."""
     if base is None:
         base = detect_base(path, [(len(s), len(t)) for s, t in words])
-    repairs = Repairs(repair)
-    pairs = []
     alignments = list(pharaoh(base).stream(path, repairs))
     if len(alignments) != len(words):
         line = min(len(alignments), len(words)) + 1
         raise InputError(path, f"{len(words)} lines, one per sentence pair", f"{len(alignments)}", line=line)
     for number, ((s, t), alignment) in enumerate(zip(words, alignments, strict=True), 1):
-        pairs.append(AlignedPair(s, t, within(alignment, len(s), len(t), repairs, path, number)))
-    made = (*sentences.repairs, *repairs.made)
-    return Corpus(tuple(pairs), pair_code(source, target), FORMAT, str(path), made)
+        yield AlignedPair(s, t, within(alignment, len(s), len(t), repairs, path, number))
 
 
 def read_folder(folder: Path, repair: bool = False) -> Corpus[AlignedPair]:

@@ -51,12 +51,12 @@ class Coupling(nn.Module):
         self.to_second = Bottleneck(first, max(1, first // reduction), second)
 
     def forward(self, states: Tensor) -> Tensor:
-        first, second = states.split(self.sizes, -1)
+        first, second = torch.split(states, self.sizes, -1)
         first = first + self.to_first(second)
         return torch.cat([first, second + self.to_second(first)], -1)
 
     def inverse(self, states: Tensor) -> Tensor:
-        first, second = states.split(self.sizes, -1)
+        first, second = torch.split(states, self.sizes, -1)
         second = second - self.to_second(first)
         return torch.cat([first - self.to_first(second), second], -1)
 

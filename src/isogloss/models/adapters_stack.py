@@ -19,7 +19,7 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
-from isogloss.models.adapters_modules import Coupling, Mixture
+from isogloss.models.adapters_modules import Mixture
 from isogloss.models.adapters_places import places_of
 from isogloss.models.load import LoadedModel
 
@@ -28,7 +28,6 @@ PLACEMENTS = ("pfeiffer", "houlsby")
 LANGUAGE, TASK = "language", "task"  # from below to above
 ROLES = (LANGUAGE, TASK)
 NAME = "adapters"  # of the stack, as a sub-module of the body
-CONFIG = "isogloss_adapters"  # of its description, in the body's configuration
 
 
 class Site(nn.Module):
@@ -148,12 +147,6 @@ def attach(model: LoadedModel, placement: Placement) -> Stack:
     return stack
 
 
-def check_output(model: LoadedModel, members: int) -> None:
-    """An error where a language-model head would need an inverse that does not exist."""
-    if model.network is not model.body and members > 1:
-        raise UsageError("several invertible adapters together have no inverse: load the model without its head")
-
-
 def _hooked(model: LoadedModel, placement: Placement) -> Stack:
     places, blocks = places_of(model.body), model.blocks
     stack = Stack(placement, len(blocks) * (2 if placement == "houlsby" else 1))
@@ -175,10 +168,6 @@ def _hooked(model: LoadedModel, placement: Placement) -> Stack:
     if network is not model.body:
         network.get_output_embeddings().register_forward_pre_hook(stack.gate.before_output)
     return stack
-
-
-def coupling_or_none(units: int, reduction: int | None) -> Coupling | None:
-    return None if reduction is None else Coupling(units, reduction)
 
 
 def _states(output: Any) -> Tensor:

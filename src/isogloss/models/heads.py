@@ -16,6 +16,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from transformers import PreTrainedModel
 from transformers.modeling_outputs import (
     QuestionAnsweringModelOutput,
     SequenceClassifierOutput,
@@ -86,6 +87,13 @@ class WithHead(nn.Module):
         if self.kind == "span":
             return QuestionAnsweringModelOutput(start_logits=logits[..., 0], end_logits=logits[..., 1])
         return (SequenceClassifierOutput if self.kind == "sequence" else TokenClassifierOutput)(logits=logits)
+
+
+def body_of(network: nn.Module) -> nn.Module:
+    """The text stack inside a network that has a head; a bare stack is its own."""
+    body: Any = network.base_model if isinstance(network, PreTrainedModel) else network.body
+    stack: nn.Module = body
+    return stack
 
 
 def copied_body(model: LoadedModel) -> nn.Module:

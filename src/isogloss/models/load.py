@@ -7,6 +7,7 @@ for. An encoder-decoder model is loaded as its encoder, a model with several inp
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import os
 from collections.abc import Iterator, Mapping
@@ -128,6 +129,12 @@ def describe(name: str, network: nn.Module, body: nn.Module, tokenizer: Any) -> 
         prefix=prefix,
         suffix=suffix,
     )
+
+
+def own_copy(model: LoadedModel) -> LoadedModel:
+    """The model with weights of its own, to be changed."""
+    network, body = copy.deepcopy((model.network, model.body))  # together: one lies within the other
+    return replace(model, network=network, body=body)
 
 
 def _check_folder(name: str, allow_pickle: bool) -> None:

@@ -49,6 +49,16 @@ SHAPE_COLUMNS = {  # does the curve rise to an inner maximum and fall after it, 
     "falls": pl.Boolean,
     "confidence": pl.Float64,
 }
+NEUTRAL_COLUMNS = {  # how alike a neuron's values are across languages, by `language_neutral`
+    "model": pl.String,
+    "layer": pl.Int64,
+    "stage": pl.String,
+    "neuron": pl.Int64,
+    "mean": pl.Float64,
+    "lowest": pl.Float64,
+    "rank": pl.Int64,
+    "of": pl.Int64,
+}
 PAIR = ["model", "source", "target"]
 
 

@@ -35,8 +35,8 @@ EXPERIMENT = ["study", "model", "changes", "task", "source"]  # what seeds repea
 class Results:
     """What `ig.transfer` returns. Results of several models, tasks or changes add with `+`.
 
-    `predictions` is lazy: one row per run, target and item, with gold and prediction as JSON, and the item's
-    counts of each metric in columns such as `accuracy.correct`.
+    `predictions` is lazy: one row per run, target and item, with gold, prediction and what was read (`text`:
+    words, or texts by name) as JSON, and the item's counts of each metric in columns such as `accuracy.correct`.
     """
 
     frame: pl.DataFrame

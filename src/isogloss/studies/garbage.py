@@ -12,7 +12,7 @@ from isogloss.core.registry import check_name
 from isogloss.results.locks import held
 from isogloss.results.running import running
 from isogloss.results.store import Store
-from isogloss.studies.record import read_records
+from isogloss.results.study_record import read_records
 
 DAY = 24 * 60 * 60
 

@@ -74,7 +74,8 @@ def make_model(stage: Stage, folder: Path | None, site: Site) -> None:
         model = _model(stage.recipe, site, site.store.work(stage.id))
         network: Any = model.network
         with quiet_library():
-            network.save_pretrained(folder / "model")
+            weights = {**network.state_dict(), **model.pooler}  # the body is without its pooler
+            network.save_pretrained(folder / "model", state_dict=weights)
             model.tokenizer.save_pretrained(folder / "model")
 
 
@@ -133,6 +134,8 @@ def make_similarity(stage: Stage, folder: Path | None, site: Site) -> None:
         curves = similarity(model, parallel, name="", **options)
     curves.frame.write_parquet(folder / "curves.parquet")
     curves.shapes.write_parquet(folder / "shapes.parquet")
+    if len(curves.neurons):
+        curves.language_neutral().write_parquet(folder / "neutral.parquet")
 
 
 def _model(recipe: dict[str, Any], site: Site, work: Path) -> LoadedModel:

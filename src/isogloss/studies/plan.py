@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isogloss.core.errors import InputError
+from isogloss.results.study_record import Run
 from isogloss.studies.backends import Job, Stage
 from isogloss.studies.changes import Change
 from isogloss.studies.fingerprints import Fingerprints, digest
@@ -20,31 +21,6 @@ from isogloss.studies.spec import Measure, Study
 MAKERS = "isogloss.studies.makers"
 # of what a stage computes: raised when the same stage would give something else
 VERSIONS = {"model": 1, "finetuned": 1, "evaluation": 1, "similarity": 1}
-
-
-@dataclass(frozen=True)
-class Run:
-    """One fine-tuning of the grid and what is computed of it: stages by their ids."""
-
-    name: str  # a hash, unlike any other run's
-    model: str
-    changes: str
-    text: str
-    task: str
-    source: str
-    seed: int
-    finetuned: str
-    evaluation: str
-    similarity: dict[str, str]  # by when
-
-    @property
-    def label(self) -> str:
-        parts = (self.model, self.changes, self.text, self.task, self.source, f"seed {self.seed}")
-        return " ".join(part for part in parts if part)
-
-    @property
-    def goals(self) -> tuple[str, ...]:
-        return (self.evaluation, *self.similarity.values())
 
 
 @dataclass(frozen=True)

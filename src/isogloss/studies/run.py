@@ -10,12 +10,13 @@ from typing import Any
 
 from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.results.store import Damaged, Store
+from isogloss.results.study_record import write_record
+from isogloss.results.study_results import StudyResults, gather
 from isogloss.studies.backends import Backend, Job, Outcome, new_backend
 from isogloss.studies.devices import kind_of
 from isogloss.studies.fingerprints import Fingerprints
-from isogloss.studies.gathering import StudyResults, gather, read_published
 from isogloss.studies.plan import Plan, plan_study
-from isogloss.studies.record import write_record
+from isogloss.studies.record import record_of
 from isogloss.studies.spec import Study
 from isogloss.studies.study_file import read_study, study_of
 
@@ -46,10 +47,9 @@ def run_study(
         plan = planned(study, kept, set=set, device=device)
         for error in plan.missing.values():
             raise error
-        if plan.study.published:
-            read_published(Path(plan.study.published))  # what is wrong with it is told before any work
+        record = record_of(plan, {})  # what is wrong with published values is told before any work
         crew = new_backend(backend, options, device)
-        write_record(kept, plan, {})
+        write_record(kept, record)
         return _done(plan, kept, crew, watch)
     except OSError as error:
         raise kept.explained(error) from error
@@ -62,7 +62,7 @@ def _done(plan: Plan, kept: Store, crew: Backend, watch: Watch | None) -> StudyR
         failed = _do(plan, kept, crew, watch)
         results: StudyResults | None = None
         try:
-            results = gather(plan, kept, failed)
+            results = gather(record_of(plan, failed), kept)
         except Damaged as damaged:
             kept.set_aside(damaged.id, str(damaged))
         found = {id: why for id, why in kept.quarantined().items() if id not in aside}
@@ -70,7 +70,7 @@ def _done(plan: Plan, kept: Store, crew: Backend, watch: Watch | None) -> StudyR
             warnings.warn(f"{why}; it was set aside, and is made again", stacklevel=3)
         aside |= found
         if results is not None and not found:
-            write_record(kept, plan, failed)
+            write_record(kept, record_of(plan, failed))
             return results
     raise IsoglossError(f"entries of the store {kept.folder} are damaged again and again; check its disk")
 

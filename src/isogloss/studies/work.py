@@ -20,6 +20,7 @@ from isogloss.results.running import Notice
 from isogloss.results.store import Damaged, Entry, Store, StoreFull
 from isogloss.studies.backends import Job, Outcome, Stage
 from isogloss.studies.memory import Memory
+from isogloss.studies.surroundings import surroundings
 
 Maker = Callable[[Stage, Path | None, "Site"], None]  # writes into the folder; without one, `site.made` is all
 
@@ -100,7 +101,8 @@ def _make(stage: Stage, site: Site) -> None:
     try:
         if _there(stage.id, store):  # finished before the lock was ours
             return
-        with store.making(stage.id, {"kind": stage.kind, "recipe": stage.recipe}) as folder:
+        note = {"kind": stage.kind, "recipe": stage.recipe, "with": surroundings(site.device)}
+        with store.making(stage.id, note) as folder:
             _maker(stage)(stage, folder, site)
         store.finished(stage.id)
     finally:

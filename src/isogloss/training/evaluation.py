@@ -6,7 +6,7 @@ Evaluation computes in fp32 on every device, so that how the items are grouped d
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,6 +35,7 @@ class Evaluation:
     gold: Sequence[Any]
     counts: Mapping[str, Sequence[Counts]]
     scores: Mapping[str, float]
+    texts: Sequence[Any] = ()  # what was read, for people: words, or texts by name
 
 
 def evaluate(
@@ -54,7 +55,24 @@ def evaluate(
     gold = {name: [task.gold(item) for item in corpus] for name, corpus in corpora.items()}  # before any work
     examples = [example for corpus in corpora.values() for example in task.encode(model, corpus, labels)]
     predictions = iter(predict(network, task, model, examples, labels, tokens=tokens, progress=progress))
-    return {name: scored(task, gold[name], [next(predictions) for _ in corpus]) for name, corpus in corpora.items()}
+    return {
+        name: replace(
+            scored(task, gold[name], [next(predictions) for _ in corpus]), texts=[text_of(item) for item in corpus]
+        )
+        for name, corpus in corpora.items()
+    }
+
+
+def text_of(item: Any) -> Any:
+    """What a person needs to see of an item: its words, or its texts by name.
+
+    >>> from isogloss.corpora.nli import NliPair
+    >>> text_of(NliPair("A dog barks.", "An animal barks.", "entailment"))
+    {'premise': 'A dog barks.', 'hypothesis': 'An animal barks.'}
+    """
+    if hasattr(item, "words"):
+        return list(item.words)
+    return {name: getattr(item, name) for name in ("premise", "hypothesis", "question") if hasattr(item, name)}
 
 
 def scored(task: Task, gold: Sequence[Any], predictions: Sequence[Any]) -> Evaluation:

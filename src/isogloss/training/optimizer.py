@@ -18,10 +18,13 @@ class Rates(Protocol):
     def weight_decay(self) -> float: ...
 
 
-def adamw(parameters: Sequence[nn.Parameter], settings: Rates, *, rate: Tensor | None = None, **adam: Any) -> torch.optim.AdamW:
+def adamw(
+    parameters: Sequence[nn.Parameter], settings: Rates, *, rate: Tensor | None = None, **adam: Any
+) -> torch.optim.AdamW:
     """Vectors and scalars (biases, norms) are not decayed; matrices are.
 
-    `adam`: its β and ε, where they are not PyTorch's. `rate`: holds the learning rate on the device, for steps that are recorded as CUDA graphs.
+    `rate`: holds the learning rate on the device, for steps that are recorded as CUDA graphs. `adam`: its β and ε,
+    where they are not PyTorch's.
     """
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": settings.weight_decay},

@@ -34,14 +34,15 @@ def _items(evaluations: Evaluations, facts: Mapping[str, Any]) -> Iterator[dict[
     for (split, target), one in evaluations.items():
         if split != "test":
             continue
-        for item, (gold, prediction) in enumerate(zip(one.gold, one.predictions, strict=True)):
+        texts = one.texts or [None] * len(one.gold)
+        for item, (gold, prediction, text) in enumerate(zip(one.gold, one.predictions, texts, strict=True)):
             counts = {
                 f"{metric}.{name}": value
                 for metric, counted in one.counts.items()
                 for name, value in vars(counted[item]).items()
             }
             row = {**facts, "target": target, "item": item, "gold": as_json(gold), "prediction": as_json(prediction)}
-            yield {**row, **counts}
+            yield {**row, "text": None if text is None else as_json(text), **counts}
 
 
 def as_json(value: object) -> str:

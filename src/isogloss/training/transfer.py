@@ -7,10 +7,9 @@ scored with the network that is already there.
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +20,7 @@ from isogloss.core.files import atomic_write
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import Corpus
 from isogloss.models.bilstm_model import BILSTM, bilstm
-from isogloss.models.load import LoadedModel, load_model
+from isogloss.models.load import LoadedModel, load_model, own_copy
 from isogloss.results.files import write_rows
 from isogloss.results.record import Results
 from isogloss.tasks import TASKS
@@ -184,12 +183,6 @@ def changed(model: LoadedModel, changes: Sequence[ModelChange], seed: int) -> Lo
     for number, change in enumerate(changes):
         model = change(model, seed=derive_seed(seed, "change", number))
     return model
-
-
-def own_copy(model: LoadedModel) -> LoadedModel:
-    """The model with weights of its own, to be changed."""
-    network, body = copy.deepcopy((model.network, model.body))  # together: one lies within the other
-    return replace(model, network=network, body=body)
 
 
 def described(thing: object) -> str:

@@ -13,15 +13,16 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from isogloss.core.errors import InputError
-from isogloss.results.curves import CURVE_COLUMNS, SHAPE_COLUMNS, Curves
+from isogloss.results.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, SHAPE_COLUMNS, Curves
 from isogloss.results.record import RESULT_COLUMNS, Results
 from isogloss.results.store import Store
-from isogloss.studies.plan import Plan, Run
+from isogloss.results.study_record import Record, Run
 
 if TYPE_CHECKING:
     from isogloss.results.tables import Table
 
 TABLES = (".md", ".tex")
+NEUTRAL = "neutral.parquet"
 # of which run a curve is, and whether it was measured before or after fine-tuning
 RUN_COLUMNS = {
     "study": pl.String,
@@ -41,17 +42,23 @@ class StudyResults(Results):
     failed: dict[str, str] = field(default_factory=dict)  # label of the run → reason
     reference: str = "REF"
     published: pl.DataFrame | None = None
+    neutral: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema={**NEUTRAL_COLUMNS, **RUN_COLUMNS}))
 
     def paper_table(self) -> Table:
-        """Differences to the reference as papers print them, beside the published ones if these are known.
+        """Differences to the reference as papers print them, beside the published ones if these are known: of each
+        target and, where there are several, of their mean (the target X).
 
         A study of one column has none: means and deviations, then.
         """
         from isogloss.results.tables import delta_table, frame_table, with_published
+        from isogloss.results.transfer_means import OTHERS, other_language
 
         if self.frame["changes"].n_unique() < 2:
             return frame_table(self.table(), decimals=4)
         rows = self.deltas(self.reference)
+        if self.tests.filter(other_language())["target"].n_unique() > 1:
+            means = self.source_to_x(self.reference).filter(pl.col("target") == OTHERS)
+            rows = pl.concat([rows, means.drop("pair")]).sort("study", "model", "task", "source", maintain_order=True)
         if self.published is not None:
             rows = with_published(rows, self.published, reference=self.reference)
         return delta_table(rows, reference=self.reference)
@@ -66,24 +73,25 @@ class StudyResults(Results):
             super().write(path)
 
 
-def gather(plan: Plan, store: Store, failed: dict[str, str]) -> StudyResults:
+def gather(record: Record, store: Store) -> StudyResults:
     """The results of all runs that are done; `Damaged` names an entry that has to be made again."""
     done = store.ids()
-    scored = [run for run in plan.runs if run.evaluation in done]
-    rows = [_rows(store, run, run.evaluation, "rows.parquet", plan) for run in scored]
-    measured = [(run, when, id) for run in plan.runs for when, id in run.similarity.items() if id in done]
+    scored = [run for run in record.runs if run.evaluation in done]
+    rows = [_rows(store, run, run.evaluation, "rows.parquet", record) for run in scored]
+    measured = [(run, when, id) for run in record.runs for when, id in run.similarity.items() if id in done]
     read: dict[tuple[str, str], pl.DataFrame] = {}
-    curves, shapes = (
-        [_curves(store, run, when, id, name, plan, read) for run, when, id in measured]
-        for name in ("curves.parquet", "shapes.parquet")
+    curves, shapes, neutral = (
+        [_curves(store, run, when, id, name, record, read) for run, when, id in measured if _has(store, id, name)]
+        for name in ("curves.parquet", "shapes.parquet", NEUTRAL)
     )
     return StudyResults(
         pl.concat(rows) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
-        _predictions(store, scored, plan),
+        _predictions(store, scored, record),
         Curves(_joined(curves, CURVE_COLUMNS), shapes=_joined(shapes, SHAPE_COLUMNS)),
-        failed,
-        plan.study.reference,
-        None if plan.study.published is None else read_published(Path(plan.study.published)),
+        dict(record.failed),
+        record.reference,
+        None if record.published is None else pl.DataFrame(record.published, infer_schema_length=None),
+        _joined(neutral, NEUTRAL_COLUMNS),
     )
 
 
@@ -102,28 +110,33 @@ def read_published(path: Path) -> pl.DataFrame:
         raise InputError(path, "numbers in the column 'value'", str(error).splitlines()[0]) from None
 
 
-def _labels(run: Run, plan: Plan) -> dict[str, Any]:
+def _labels(run: Run, record: Record) -> dict[str, Any]:
     """What this study calls a run; a text change other than the first is told with the changes."""
-    text = "" if run.text == next(iter(plan.study.text)) else run.text
+    text = "" if run.text == record.text else run.text
     changes = f"{run.changes} {text}".strip()
-    return {"study": plan.study.name, "run": run.name, "model": run.model, "changes": changes}
+    return {"study": record.name, "run": run.name, "model": run.model, "changes": changes}
 
 
 def _read(store: Store, id: str, name: str) -> pl.DataFrame:
     return pl.read_parquet(io.BytesIO(store.need(id).file(name).read_bytes()))
 
 
-def _rows(store: Store, run: Run, id: str, name: str, plan: Plan) -> pl.DataFrame:
+def _has(store: Store, id: str, name: str) -> bool:
+    """Whether there is such a file: neurons are there only where ANC was measured."""
+    return name != NEUTRAL or name in store.need(id).manifest["files"]
+
+
+def _rows(store: Store, run: Run, id: str, name: str, record: Record) -> pl.DataFrame:
     """Rows of a stage under the names of this study: other studies have theirs for the same stage."""
-    return _read(store, id, name).with_columns(pl.lit(value).alias(key) for key, value in _labels(run, plan).items())
+    return _read(store, id, name).with_columns(pl.lit(value).alias(key) for key, value in _labels(run, record).items())
 
 
 def _curves(
-    store: Store, run: Run, when: str, id: str, name: str, plan: Plan, read: dict[tuple[str, str], pl.DataFrame]
+    store: Store, run: Run, when: str, id: str, name: str, record: Record, read: dict[tuple[str, str], pl.DataFrame]
 ) -> pl.DataFrame:
     if (id, name) not in read:  # runs share what was measured before fine-tuning
         read[id, name] = _read(store, id, name)
-    facts = {**_labels(run, plan), "task": run.task, "seed": run.seed, "when": when}
+    facts = {**_labels(run, record), "task": run.task, "seed": run.seed, "when": when}
     return read[id, name].with_columns(pl.lit(value).alias(key) for key, value in facts.items())
 
 
@@ -133,24 +146,28 @@ def _joined(frames: Sequence[pl.DataFrame], columns: dict[str, Any]) -> pl.DataF
     return together.select(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
-def _predictions(store: Store, runs: Sequence[Run], plan: Plan) -> pl.LazyFrame:
+def _predictions(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFrame:
     """One row per run, target and item; files are read, and checked, when the frame is collected."""
-    tasks = {task: [run for run in runs if run.task == task] for task in plan.study.tasks}
-    frames = [_of_task(store, own, plan) for own in tasks.values() if own]
+    tasks = {task: [run for run in runs if run.task == task] for task in dict.fromkeys(run.task for run in runs)}
+    frames = [_of_task(store, own, record) for own in tasks.values() if own]
     return pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame()
 
 
-def _of_task(store: Store, runs: Sequence[Run], plan: Plan) -> pl.LazyFrame:
+def _of_task(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFrame:
+    def read(run: Run) -> pl.DataFrame:
+        frame = _rows(store, run, run.evaluation, "predictions.parquet", record)
+        return frame if "text" in frame.columns else frame.with_columns(text=pl.lit(None, pl.String))
+
     def frames(
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, size: int | None
     ) -> Iterator[pl.DataFrame]:
         for run in runs:
-            frame = _rows(store, run, run.evaluation, "predictions.parquet", plan)
+            frame = read(run)
             frame = frame if predicate is None else frame.filter(predicate)
             yield frame if columns is None else frame.select(columns)
 
     def schema() -> pl.Schema:
-        return _rows(store, runs[0], runs[0].evaluation, "predictions.parquet", plan).schema
+        return read(runs[0]).schema
 
     found: Callable[..., pl.LazyFrame] = register_io_source
     return found(frames, schema=schema)

@@ -1,0 +1,170 @@
+"""`ig.align`: the word links of parallel text, by a model's own vectors, by eflomal, or from files of any tool."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from isogloss.core.errors import UsageError
+from isogloss.core.files import Repairs
+from isogloss.core.registry import check_name
+from isogloss.corpora import bitext as bitexts
+from isogloss.corpora.alignment import Alignment, Link
+from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.parallel import ParallelSet
+from isogloss.languages.codes import pair_code
+from isogloss.metrics.alignment import LinkCounts
+from isogloss.models.load import Layer, LoadedModel, load_model
+from isogloss.models.pooling import Progress
+from isogloss.models.word_alignment import ITERMAX, default_layer, embedding_links
+from isogloss.text.alignment_score import score_alignment
+from isogloss.text.eflomal import eflomal_links
+from isogloss.text.link_filters import filter_links
+from isogloss.text.symmetrise import SYMMETRISERS, Pair
+from isogloss.text.symmetrise import symmetrise as symmetrised
+
+# method → the options that are its own
+METHODS = {
+    "embedding": ("model", "layer", "unit", "subword", "centre", "gold"),
+    "eflomal": ("priors",),
+    "pharaoh": ("forward", "reverse", "base"),
+}
+BEST = "best"
+AnyPath = str | os.PathLike[str]
+
+
+def align(
+    bitext: ParallelSet | Corpus[AlignedPair],
+    method: str = "embedding",
+    *,
+    symmetrise: str = "intersection",
+    model: LoadedModel | AnyPath | None = None,
+    layer: Layer | None = None,
+    unit: str | None = None,
+    subword: str | None = None,
+    centre: bool | None = None,
+    gold: Corpus[AlignedPair] | None = None,
+    priors: AnyPath | None = None,
+    forward: AnyPath | None = None,
+    reverse: AnyPath | None = None,
+    base: int | None = None,
+    one_to_one: bool = False,
+    drop_identical: bool = False,
+    max_words: int | None = None,
+    progress: Progress | None = None,
+) -> Corpus[AlignedPair]:
+    """The sentence pairs with the word links that a method finds; links that they had before play no part.
+
+    `embedding`: words of `model` whose vectors in `layer` are each other's nearest by cosine ("intersection"), with
+    more links for words left over ("itermax"), or the two directions joined otherwise. The layer is two thirds of
+    the way up unless given; "best" takes the one of lowest error on `gold`. `unit="subword"` links two words if any
+    of their sub-words are linked; `subword` is what a word's vector is made of (mean, first or last);
+    `centre` takes the sentence's mean from every vector. `eflomal`: learnt from these very pairs, perhaps with
+    `priors`. `pharaoh`: the links of the file `forward`, or of it and `reverse` (both source-target), words counted
+    from `base` (0 or 1; 0 unless given). The filters are those of `filter_links`, done last.
+    """
+    given = {"model": model, "layer": layer, "unit": unit, "subword": subword, "centre": centre, "gold": gold}
+    given |= {"priors": priors, "forward": forward, "reverse": reverse, "base": base}
+    options = _own_options(method, {name: value for name, value in given.items() if value is not None})
+    known = [*SYMMETRISERS, *([ITERMAX] if method == "embedding" else [])]
+    check_name(symmetrise, known, f"symmetrisation for the method '{method}'")
+    pairs = without_links(bitext)
+    if method == "pharaoh":
+        found = _from_files(pairs, symmetrise, **options)
+    elif method == "eflomal":
+        both = eflomal_links(pairs, **options)
+        found = with_links(pairs, [_joined(one, other, symmetrise) for one, other in both])
+    else:
+        found = _by_embedding(pairs, symmetrise, progress, **options)
+    return filter_links(found, one_to_one=one_to_one, drop_identical=drop_identical, max_words=max_words)
+
+
+def score_layers(
+    model: LoadedModel, gold: Corpus[AlignedPair], layers: Sequence[Layer] | None = None, **options: Any
+) -> dict[Layer, LinkCounts]:
+    """How well each layer of a model finds the gold links; all of them from one pass. Options of `embedding_links`."""
+    links = embedding_links(model, gold, layers=model.layer_names if layers is None else layers, **options)
+    return {layer: score_alignment(with_links(gold, found), gold) for layer, found in links.items()}
+
+
+def without_links(bitext: ParallelSet | Corpus[AlignedPair]) -> Corpus[AlignedPair]:
+    """The sentence pairs alone."""
+    if isinstance(bitext, Corpus):
+        return bitext.with_items(AlignedPair(pair.source, pair.target, Alignment()) for pair in bitext)
+    if len(bitext.languages) != 2:
+        raise UsageError(f"a bitext has two languages, not {len(bitext.languages)}; choose with .pair('en', 'fr')")
+    source, target = bitext.languages
+    words = zip(bitext.words(source), bitext.words(target), strict=True)
+    pairs = tuple(AlignedPair(s, t, Alignment()) for s, t in words)
+    return Corpus(pairs, pair_code(source, target), bitexts.FORMAT, bitext.origin, bitext.repairs)
+
+
+def with_links(pairs: Corpus[AlignedPair], links: Sequence[Sequence[Pair]]) -> Corpus[AlignedPair]:
+    """The same sentence pairs with these links, all sure."""
+    made = [Alignment(tuple(Link(s, t) for s, t in found)) for found in links]
+    return pairs.with_items(AlignedPair(p.source, p.target, a) for p, a in zip(pairs, made, strict=True))
+
+
+def _own_options(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The options given, each of which the method must know: one that has no effect would mislead."""
+    check_name(method, METHODS, "alignment method")
+    for name in given:
+        if name not in METHODS[method]:
+            owner = next(one for one, options in METHODS.items() if name in options)
+            raise UsageError(f"{name}= is for the method '{owner}', not for '{method}'")
+    return given
+
+
+def _by_embedding(
+    pairs: Corpus[AlignedPair],
+    symmetrise: str,
+    progress: Progress | None,
+    *,
+    model: LoadedModel | AnyPath | None = None,
+    layer: Layer | None = None,
+    gold: Corpus[AlignedPair] | None = None,
+    **options: Any,
+) -> Corpus[AlignedPair]:
+    if model is None:
+        raise UsageError("the method 'embedding' needs model=, whose vectors are compared")
+    if (layer == BEST) != (gold is not None):
+        raise UsageError("layer='best' and gold= go together: the layer is chosen by the error on the gold links")
+    loaded = model if isinstance(model, LoadedModel) else load_model(model)
+    options["symmetrisation"] = symmetrise
+    if gold is not None:
+        layer = best_layer(score_layers(loaded, gold, **options))
+    elif layer is None:
+        layer = default_layer(loaded)
+    links = embedding_links(loaded, pairs, layers=[layer], progress=progress, **options)
+    return with_links(pairs, links[layer])
+
+
+def best_layer(scores: dict[Layer, LinkCounts]) -> Layer:
+    """The layer of lowest alignment error, the lowest of equals."""
+    return min(scores, key=lambda layer: scores[layer].aer)
+
+
+def _from_files(
+    pairs: Corpus[AlignedPair],
+    symmetrise: str,
+    *,
+    forward: AnyPath | None = None,
+    reverse: AnyPath | None = None,
+    base: int = 0,
+) -> Corpus[AlignedPair]:
+    if forward is None:
+        raise UsageError("the method 'pharaoh' needs forward=, a file of links")
+    words = [(pair.source, pair.target) for pair in pairs]
+    one = list(bitexts.join_links(words, Path(forward), base, Repairs()))
+    if reverse is None:
+        return pairs.with_items(one)
+    other = bitexts.join_links(words, Path(reverse), base, Repairs())
+    both = zip(one, other, strict=True)
+    return with_links(pairs, [_joined(a.alignment, b.alignment, symmetrise) for a, b in both])
+
+
+def _joined(forward: Alignment, reverse: Alignment, method: str) -> list[Pair]:
+    return symmetrised(forward.sure + forward.possible, reverse.sure + reverse.possible, method)

@@ -1,0 +1,1 @@
+"""Transliteration: one file per script, each a `Scheme` made of tables and rules."""

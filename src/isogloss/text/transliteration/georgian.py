@@ -1,0 +1,42 @@
+"""Georgian letters → Latin: the national system of 2002 (Georgian, Mingrelian, Laz, Svan), and ISO 9984.
+
+The national system (State Department of Geodesy and Cartography and the Institute of Linguistics, Tbilisi 2002) marks
+ejectives with an apostrophe: კ k', ქ k. It leaves some spellings alike (ც and თს are ts). ISO 9984:1996 has one sign
+for each letter, with an apostrophe for the aspirated ones (ქ k’, კ k), and can be undone.
+
+Two letters of Mingrelian are in neither: ჷ is ə in both, ჸ (a glottal stop) an apostrophe in the first and ʔ in
+the second. Capitals (Mtavruli) become capitals; the old alphabets (Asomtavruli, Nuskhuri) are read as well.
+"""
+
+from __future__ import annotations
+
+from isogloss.text.transliteration.scheme import COMPOSED, Scheme, longest_first, swapped, table
+
+LETTERS = "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸ"
+NATIONAL = (
+    "a b g d e v z t i k' l m n o p' zh r s t' u p k gh q' sh ch ts dz ts' ch' kh j h ey y w q o f ə '".split()
+)  # fmt: skip
+ISO_9984 = "a b g d e v z t’ i k l m n o p ž r s t u p’ k’ ḡ q š č’ c’ j c č x ǰ h ē y w ẖ ō f ə ʔ".split()
+MKHEDRULI, MTAVRULI, ASOMTAVRULI, NUSKHURI = 0x10D0, 0x1C90, 0x10A0, 0x2D00  # the same order in all four blocks
+
+
+def all_alphabets(latin: list[str]) -> dict[str, str]:
+    pairs = dict(zip(LETTERS, latin, strict=True))
+    for block in (MTAVRULI, ASOMTAVRULI, NUSKHURI):
+        for letter, sign in list(zip(LETTERS, latin, strict=True)):
+            other = chr(ord(letter) - MKHEDRULI + block)
+            pairs[other] = sign if block == NUSKHURI else sign[:1].upper() + sign[1:]
+    return pairs
+
+
+SCHEME = Scheme(
+    name="georgian",
+    summary="Georgian letters → Latin, the national system of 2002",
+    stages=(COMPOSED, table(all_alphabets(NATIONAL))),
+)
+ISO = Scheme(
+    name="iso9984",
+    summary="Georgian letters → Latin, one sign for each (ISO 9984)",
+    stages=(COMPOSED, table(all_alphabets(ISO_9984))),
+    inverse=(COMPOSED, longest_first(swapped(all_alphabets(ISO_9984)))),
+)

@@ -1,0 +1,107 @@
+"""Central Kurdish (Sorani) in Arabic letters → the Latin of Northern Kurdish (Kurmanji), the Hawar alphabet.
+
+Letters follow Bedir Khan's Hawar alphabet (ê î û, ç ş c j, x q). Kurmanji has one r and one l in writing, so ڕ and ڵ
+are r and l; the guttural sounds are those of the alphabet's additions (ح ḧ, غ ẍ, ع '). The scheme cannot be undone.
+
+Two things are not in the letters and follow from the word (as in Ahmadi 2019, "A Rule-Based Kurdish Text
+Transliteration System"):
+
+- و and ی are consonants (w, y) at the start of a word and beside a vowel, vowels (u, î) elsewhere; وو is û, و alone
+  is û ("and"). After a hamza they are vowels.
+- The short i (bizroke) is not written. It is put where consonants cannot be said together: after the first of a
+  word-initial cluster other than Cw (برا bira, but خوێن xwên), and in a cluster that ends a syllable where the
+  sound would rise (هاتن hatin, but دەست dest). This is a rule of thumb: it is right for most words, not for all.
+"""
+
+from __future__ import annotations
+
+import re
+
+from isogloss.text.transliteration.scheme import (
+    ARABIC_DIGITS,
+    ARABIC_SIGNS,
+    COMPOSED,
+    INVISIBLE,
+    Rule,
+    Scheme,
+    longest_first,
+    table,
+)
+
+# و and ی once they are told apart; no letters of Sorani
+U, LONG_U, LONG_I, W, Y, SHORT_I = "ۇ", "ۈ", "ې", "ۋ", "ي", "\u0650"
+VOWELS = {"ا": "a", "ە": "e", "ێ": "ê", "ۆ": "o", U: "u", LONG_U: "û", LONG_I: "î", SHORT_I: "i"}
+CONSONANTS = {
+    "ب": "b", "پ": "p", "ت": "t", "ج": "c", "چ": "ç", "ح": "ḧ", "خ": "x", "د": "d", "ر": "r", "ڕ": "r", "ز": "z",
+    "ژ": "j", "س": "s", "ش": "ş", "ع": "'", "غ": "ẍ", "ف": "f", "ڤ": "v", "ق": "q", "ک": "k", "گ": "g", "ل": "l",
+    "ڵ": "l", "م": "m", "ن": "n", "ه": "h", "ئ": "'", W: "w", Y: "y",
+}  # fmt: skip
+# other keyboards' letters, Arabic loans; h with a non-joiner was the letter e before Unicode had one
+SHAPES = {
+    "ه\u200c": "ە", "ك": "ک", "ي": "ی", "ى": "ی", "ۍ": "ی", "ې": "ێ", "ھ": "ه", "ة": "ە", "ۀ": "ە", "ث": "س", "ص": "س",
+    "ذ": "ز", "ض": "ز", "ظ": "ز", "ط": "ت", "ۋ": "ڤ", "ۇ": "و", "ۈ": "وو", "أ": "ئە", "آ": "ئا", "إ": "ئی", "ؤ": "ئو",
+    "ء": "ئ", **dict.fromkeys(map(chr, range(0x64B, 0x653)), ""), **INVISIBLE,
+}  # fmt: skip
+SONORITY = {letter: rank for rank, letters in enumerate(("بپتدجچقکگعئ", "فڤسزشژخغهح", "من", "لڵرڕ", "ۋي"))
+            for letter in letters}  # fmt: skip
+RUN = "".join(SONORITY)
+
+
+def semivowels(match: re.Match[str]) -> str:
+    """A run of و and ی, each told from its neighbours: after what stands before, and before what stands after."""
+    run, text = match[0], match.string
+    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    if run in ("و", "ی") and not before.isalpha() and not after.isalpha():
+        return LONG_U if run == "و" else LONG_I
+    start, vowel = not before.isalpha(), before in VOWELS and before != ""
+    told = "ئ" if run[0] == "ئ" and not start else ""
+    hamza, rest = run[0] == "ئ", run.removeprefix("ئ")
+    while rest:
+        last_before_vowel = len(rest) == 1 and after in VOWELS and after != ""
+        consonant = not hamza and (vowel or start or last_before_vowel)
+        if rest.startswith("وو") and not consonant:
+            told, rest = told + LONG_U, rest[2:]
+        else:
+            letters = (W, U) if rest[0] == "و" else (Y, LONG_I)
+            told, rest = told + letters[not consonant], rest[1:]
+        start, hamza, vowel = False, False, not consonant
+    return told
+
+
+def bizroke(match: re.Match[str]) -> str:
+    """A run of consonants with the short i where it is needed."""
+    run, text = match[0], match.string
+    initial = not text[match.start() - 1 : match.start()].isalpha()
+    final = not text[match.end() : match.end() + 1].isalpha()
+    if initial and final:
+        return run[0] + SHORT_I + syllable_end(run[1:])
+    if initial:
+        return run if run[1:] == W else run[0] + SHORT_I + syllable_end(run[1:-1]) + run[-1]
+    return syllable_end(run) if final else syllable_end(run[:-1]) + run[-1]
+
+
+def syllable_end(run: str) -> str:
+    """Consonants after a vowel: one or two that fall in sonority close its syllable, pairs get a vowel of their own.
+
+    >>> syllable_end("تن") == "ت" + SHORT_I + "ن", syllable_end("ست")
+    (True, 'ست')
+    """
+    if len(run) < 2 or (len(run) == 2 and SONORITY[run[1]] <= SONORITY[run[0]]):
+        return run
+    closing = 0 if len(run) == 2 else 2 - len(run) % 2
+    pairs = run[closing:]
+    return run[:closing] + "".join([pairs[i] + SHORT_I + pairs[i + 1] for i in range(0, len(pairs), 2)])
+
+
+SCHEME = Scheme(
+    name="sorani",
+    summary="Central Kurdish (Sorani) → Latin as in Kurmanji (Hawar)",
+    stages=(
+        COMPOSED,
+        longest_first(SHAPES),
+        Rule(re.compile("(?<![^\\W\\d_])ئ(?=[اەێۆ])"), lambda match: ""),
+        Rule(re.compile("ئ?[وی]+"), semivowels),
+        Rule(re.compile(f"[{RUN}]{{2,}}"), bizroke),
+        table(VOWELS | CONSONANTS | ARABIC_SIGNS | ARABIC_DIGITS),
+    ),
+)
