@@ -24,6 +24,11 @@ PUBLIC = {
     "predict_gaps": "isogloss.results.gap_prediction",
     "transfer": "isogloss.training.transfer",
     "adapt": "isogloss.training.adapt",
+    "adjust": "isogloss.training.adjust",
+    "adjusting": "isogloss.training.adjust",
+    "alignment_replay": "isogloss.training.replay",
+    "align": "isogloss.models.align",
+    "score_alignment": "isogloss.text.alignment_score",
     "pretrain": "isogloss.training.pretrain",
     "bilstm": "isogloss.models.bilstm_model",
     "anc": "isogloss.indexes.anc",
@@ -51,6 +56,7 @@ PUBLIC = {
     "read_text": "isogloss.corpora.readers",
     "load_model": "isogloss.models.load",
     "read_treebank": "isogloss.corpora.readers",
+    "transliterate": "isogloss.text.transliterate",
 }
 
 __all__ = ["__version__", *PUBLIC]

@@ -15,8 +15,8 @@ from isogloss.cli.screen import complain, err, library_warnings, out, show_table
 
 if TYPE_CHECKING:
     from isogloss.results.store import Store
-    from isogloss.studies.backends import Job, Outcome
     from isogloss.results.study_results import StudyResults
+    from isogloss.studies.backends import Job, Outcome
 
 Set = Annotated[
     list[str] | None,

@@ -19,9 +19,9 @@ import torch
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
-from isogloss.models.adapters_files import read_adapter
+from isogloss.models.adapters_files import file_hash, read_adapter
 from isogloss.models.adapters_inside import LORA, Shape, copy_weights, fill, lora_weights, member_weights, train_only
-from isogloss.models.adapters_lora import inject_lora
+from isogloss.models.adapters_lora import Lora, inject_lora
 from isogloss.models.adapters_stack import LANGUAGE, PLACEMENTS, TASK, Placement
 from isogloss.models.load import LoadedModel
 
@@ -96,6 +96,10 @@ class UseAdapter:
                 copy_weights(one.weights, member_weights(model.body, role, number), one.folder)
         return train_only(model, role if self.train else None)
 
+    def digest(self) -> str:
+        """A hash of what is in the folders."""
+        return " ".join(map(file_hash, self.folders))
+
     def __repr__(self) -> str:
         options = ("" if self.weights == "uniform" else f", weights={self.weights!r}") + (
             ", train=True" if self.train else ""
@@ -131,3 +135,6 @@ def _reduction(value: int) -> int:
 def _placement(value: str) -> Placement:
     found: Any = check_name(value, PLACEMENTS, "placement")
     return found  # type: ignore[no-any-return]
+
+
+Adapter = NewAdapter | UseAdapter | Lora

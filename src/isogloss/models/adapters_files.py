@@ -94,6 +94,14 @@ def adapters_in(folder: str | os.PathLike[str]) -> Iterator[SavedAdapter]:
     return (_read_note(note.parent) for note in sorted(Path(folder).rglob(NOTE)))
 
 
+def file_hash(folder: str | os.PathLike[str]) -> str:
+    """Of an adapter's weights as they lie on the disk."""
+    try:
+        return hashlib.blake2b((Path(folder) / WEIGHTS).read_bytes(), digest_size=8).hexdigest()
+    except OSError:
+        raise InputError(folder, f"the folder of an adapter, with {WEIGHTS}", "none there") from None
+
+
 def restore(model: LoadedModel, folder: Path) -> LoadedModel:
     """The model as just read from a folder, with the adapters that its configuration tells of, and their weights."""
     told = description(model.body)

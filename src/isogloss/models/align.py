@@ -114,7 +114,7 @@ def _own_options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     for name in given:
         if name not in METHODS[method]:
             owner = next(one for one, options in METHODS.items() if name in options)
-            raise UsageError(f"{name}= is for the method '{owner}', not for '{method}'")
+            raise UsageError(f"{name}= (--{name}) is for the method '{owner}', not for '{method}'")
     return given
 
 
@@ -129,9 +129,9 @@ def _by_embedding(
     **options: Any,
 ) -> Corpus[AlignedPair]:
     if model is None:
-        raise UsageError("the method 'embedding' needs model=, whose vectors are compared")
+        raise UsageError("the method 'embedding' needs model= (--model), whose vectors are compared")
     if (layer == BEST) != (gold is not None):
-        raise UsageError("layer='best' and gold= go together: the layer is chosen by the error on the gold links")
+        raise UsageError("layer='best' and gold= go together: the layer of lowest error on the gold links is taken")
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
     options["symmetrisation"] = symmetrise
     if gold is not None:
@@ -156,7 +156,7 @@ def _from_files(
     base: int = 0,
 ) -> Corpus[AlignedPair]:
     if forward is None:
-        raise UsageError("the method 'pharaoh' needs forward=, a file of links")
+        raise UsageError("the method 'pharaoh' needs forward= (--forward), a file of links")
     words = [(pair.source, pair.target) for pair in pairs]
     one = list(bitexts.join_links(words, Path(forward), base, Repairs()))
     if reverse is None:

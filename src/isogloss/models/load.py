@@ -107,7 +107,17 @@ def load_model(
     body = _text_stack(network.base_model if head else network)
     if place is not None:
         network.to(place)
-    return replace(describe(name, network if head else body, body, tokenizer), pooler=pooler)
+    model = replace(describe(name, network if head else body, body, tokenizer), pooler=pooler)
+    return with_adapters(model)
+
+
+def with_adapters(model: LoadedModel) -> LoadedModel:
+    """A model as just read from its folder, with the adapters that were saved within it, if any were."""
+    if not getattr(model.body.config, "isogloss_adapters", None):
+        return model
+    from isogloss.models.adapters_files import restore  # which builds on this module
+
+    return restore(model, Path(model.name))
 
 
 def describe(name: str, network: nn.Module, body: nn.Module, tokenizer: Any) -> LoadedModel:

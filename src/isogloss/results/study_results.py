@@ -162,6 +162,8 @@ def _of_task(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFrame:
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, size: int | None
     ) -> Iterator[pl.DataFrame]:
         for run in runs:
+            if predicate is not None and _rules_out(predicate, run, record):
+                continue
             frame = read(run)
             frame = frame if predicate is None else frame.filter(predicate)
             yield frame if columns is None else frame.select(columns)
@@ -171,3 +173,10 @@ def _of_task(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFrame:
 
     found: Callable[..., pl.LazyFrame] = register_io_source
     return found(frames, schema=schema)
+
+
+def _rules_out(predicate: pl.Expr, run: Run, record: Record) -> bool:
+    """Whether a condition on runs alone leaves none of this one's rows, so that its file need not be read."""
+    facts = {**_labels(run, record), "task": run.task, "source": run.source, "seed": run.seed}
+    known = set(predicate.meta.root_names()) <= facts.keys()
+    return known and pl.DataFrame([facts]).filter(predicate).is_empty()

@@ -8,8 +8,6 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-import torch
-
 import isogloss
 from isogloss.studies.devices import kind_of
 
@@ -28,6 +26,8 @@ def surroundings(device: str | None = None) -> dict[str, str]:
     facts["system"] = f"{platform.system()} {platform.machine()}"
     facts["processor"] = f"{_processor()}, {os.cpu_count()} cores"
     if kind_of(device) == "cuda":
+        import torch  # loaded by then, as a GPU is used
+
         facts |= {"GPU": torch.cuda.get_device_name(), "CUDA": str(torch.version.cuda)}
     return facts
 

@@ -15,6 +15,7 @@ from isogloss.core.errors import InputError, UsageError
 from isogloss.core.registry import check_name
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.parallel import ParallelSet
+from isogloss.models.adapters import Adapter, use_adapter
 from isogloss.models.load import LoadedModel, load_model
 from isogloss.training.budget import Budget
 from isogloss.training.checkpoint import Checkpoints
@@ -40,6 +41,11 @@ RECIPES: dict[str, dict[str, Any]] = {
         "epochs": 20, "batch": 32, "length": 128, "by_line": False, "learning_rate": 1e-4, "warmup": 0.06,
         "decay": "linear", "weight_decay": 0.01,
     },
+    # for language adapters: the batch and the rate of MAD-X, whose 250,000 steps are for text without end
+    "adapter": {
+        "epochs": 20, "batch": 64, "length": 128, "by_line": False, "learning_rate": 1e-4, "warmup": 0.0,
+        "decay": "linear", "weight_decay": 0.0,
+    },
 }  # fmt: skip
 
 
@@ -55,11 +61,12 @@ def adaptation(
     text: Corpus[str] | Iterable[str],
     *,
     out: str | os.PathLike[str] | None = None,
-    recipe: str = "published",
+    recipe: str | None = None,
     epochs: float | None = None,
     steps: int | None = None,
     tokens: int | None = None,
     minutes: float | None = None,
+    adapter: Adapter | None = None,
     mix: Mapping[str, Iterable[str]] | None = None,
     mix_share: float = 0.2,
     probes: ParallelSet | None = None,
@@ -72,14 +79,20 @@ def adaptation(
 ) -> tuple[LoadedModel, History]:
     """The adapted model, with the perplexity of held-out lines before and after.
 
-    `recipe`: "published" (20 epochs, line by line, batches of 8) or "modern" (joined lines, batches of 32); `settings`
-    of `LanguageModelSettings` change it. It ends after `epochs`, or earlier with `steps`, `tokens` or `minutes`.
+    `recipe`: "published" (20 epochs, line by line, batches of 8), "modern" (joined lines, batches of 32) or "adapter"
+    (batches of 64); `settings` of `LanguageModelSettings` change it. It ends after `epochs`, or earlier with `steps`,
+    `tokens` or `minutes`.
+    `adapter`: `language_adapter()` or `lora()`: it alone is trained, and saved; the model stays as it is.
     `mix`: text of other languages by name, against forgetting; it makes up `mix_share` of what is read. `out`: a
     folder for the model; the same call goes on where it was interrupted.
     """
     workers = join()
     base = _with_head(model, device)
-    known = RECIPES[check_name(recipe, RECIPES, "recipe")]
+    if adapter is not None:
+        base = adapter(base, seed=seed)
+    if not any(weight.requires_grad for weight in base.network.parameters()):
+        raise UsageError(f"nothing to train: all weights of '{base.name}' are frozen")
+    known = RECIPES[check_name(recipe or ("adapter" if adapter else "published"), RECIPES, "recipe")]
     chosen = {"objective": "clm" if base.family.causal else "mlm", "alpha": 1.0, **known, **settings}
     limit = epochs or chosen.pop("epochs")
     chosen.pop("epochs", None)
@@ -101,6 +114,8 @@ def adaptation(
     folder = None if out is None else Path(out)
     run = identity(VERSION, model_identity(base), {lang: one.digest for lang, one in found.items()}, places,
                    asdict(plan), seed)  # fmt: skip
+    if folder and adapter is not None and finished(folder, run):
+        return use_adapter(folder, train=True)(base), read_history(folder)
     if folder and finished(folder, run):
         return load_model(folder, head="clm" if plan.causal else "mlm", device=base.device), read_history(folder)
     history = train_language_model(
@@ -115,11 +130,14 @@ def adaptation(
         progress=progress,
     )
     if folder and workers.first:
-        title = f"language model, adapted from {Path(base.name).name}"
-        save_language_model(folder, base, history, run=run, surveys=found, settings=plan, title=title)
+        title = f"language {'adapter for' if adapter else 'model, adapted from'} {Path(base.name).name}"
+        alone = adapter is not None
+        save_language_model(
+            folder, base, history, run=run, surveys=found, settings=plan, title=title, adapter_alone=alone
+        )
         shutil.rmtree(folder / UNFINISHED)
     workers.wait()
-    return replace(base, name=os.fspath(folder)) if folder else base, history
+    return replace(base, name=os.fspath(folder)) if folder and adapter is None else base, history
 
 
 def _places(sequences: Sequences, mix_share: float, languages: int) -> list[int]:

@@ -99,7 +99,8 @@ def adjustment(
                    asdict(loss), asdict(settings), settings.bf16(original.device), seed)  # fmt: skip
     folder = None if out is None else Path(out)
     if folder and finished(folder, run):
-        return load_model(folder, device=original.device), read_log(folder)
+        head: Any = None if loaded.network is loaded.body else "clm" if loaded.family.causal else "mlm"
+        return load_model(folder, head=head, device=original.device), read_log(folder)
     objective = adjustment_objective(original, examples, AlignmentLoss(original, chosen, loss, len(bitexts)))
     checkpoints = Checkpoints(folder / UNFINISHED / "checkpoints", run, steps=checkpoint_steps) if folder else None
     log = train(adjusted.body, objective, settings, seed=seed, checkpoints=checkpoints, progress=progress)

@@ -17,6 +17,7 @@ from typing import Any
 from isogloss import __version__
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import atomic_write
+from isogloss.models.adapters_files import save_adapter
 from isogloss.models.load import LoadedModel, quiet_library
 from isogloss.training.heldout import Survey
 from isogloss.training.language_model import History, Pace
@@ -58,14 +59,21 @@ def save_language_model(
     settings: LanguageModelSettings,
     title: str,
     half: bool = False,
+    adapter_alone: bool = False,
 ) -> None:
-    """Write everything, weights in fp16 if `half`; the note comes last, and its presence says that all is there."""
+    """Write everything; the note comes last, and its presence says that all is there.
+
+    Weights are written in fp16 if `half`; only those of the adapter that was trained if `adapter_alone`.
+    """
     unfinished = folder / ".model.part"
     shutil.rmtree(unfinished, ignore_errors=True)
     network: Any = copy.deepcopy(model.network).half() if half else model.network
     with quiet_library():
-        network.save_pretrained(unfinished)
-        model.tokenizer.save_pretrained(unfinished)
+        if adapter_alone:
+            save_adapter(model, unfinished, lang=next(iter(surveys)))
+        else:
+            network.save_pretrained(unfinished)
+            model.tokenizer.save_pretrained(unfinished)
     for file in unfinished.iterdir():
         os.replace(file, folder / file.name)
     unfinished.rmdir()

@@ -22,7 +22,7 @@ from torch import nn
 from isogloss import __version__
 from isogloss.core.errors import InputError, UsageError
 from isogloss.models.bilstm_model import WordVectors, describe_bilstm
-from isogloss.models.load import describe, quiet_library
+from isogloss.models.load import describe, quiet_library, with_adapters
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
@@ -71,6 +71,7 @@ def load_finetuned(
     body = saved.base_model if note["whole"] else saved
     own = isinstance(body, WordVectors)
     model = describe_bilstm(str(folder), body, tokenizer) if own else describe(str(folder), body, body, tokenizer)
+    model = with_adapters(model)
     task = task_over(model, task)
     network = saved if note["whole"] else _with_head(task.network(model, labels), folder / HEAD)
     return FineTuned(task, model, labels, network.to(place).eval())

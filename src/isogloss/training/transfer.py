@@ -17,8 +17,10 @@ import polars as pl
 
 from isogloss.core.errors import UsageError
 from isogloss.core.files import atomic_write
+from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import Corpus
+from isogloss.models.adapters import UseAdapter
 from isogloss.models.bilstm_model import BILSTM, bilstm
 from isogloss.models.load import LoadedModel, load_model, own_copy
 from isogloss.results.files import write_rows
@@ -26,10 +28,12 @@ from isogloss.results.record import Results
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
+from isogloss.training.adapters import swapped
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.evaluation import evaluate
 from isogloss.training.finetune import ExtraLoss, FineTuned, check_corpus, finetune
 from isogloss.training.identity import corpus_identity, identity, model_identity
+from isogloss.training.replay import AlignmentReplay
 from isogloss.training.reports import Report
 from isogloss.training.rows import prediction_rows, result_rows
 from isogloss.training.saved import load_finetuned, save_finetuned
@@ -55,14 +59,15 @@ class Experiment:
     dev: Corpus[Any]
     test: Mapping[str, Corpus[Any]]
     before: Sequence[ModelChange]
+    swap: Mapping[str, UseAdapter]
     settings: Settings
-    continual: ExtraLoss | None
+    continual: ExtraLoss | AlignmentReplay | None
     out: Path | None
     checkpoint_steps: int | None
 
     @property
     def changes(self) -> str:
-        return " + ".join(map(described, self.before))
+        return " + ".join(map(described, [*self.before, *([self.continual] if self.continual else [])]))
 
 
 def transfer(
@@ -73,8 +78,9 @@ def transfer(
     test: Mapping[str, Corpus[Any]],
     *,
     before: Sequence[ModelChange] = (),
+    swap: Mapping[str, UseAdapter] | None = None,
     seeds: Iterable[int] = (0,),
-    continual: ExtraLoss | None = None,
+    continual: ExtraLoss | AlignmentReplay | None = None,
     out: str | os.PathLike[str] | None = None,
     checkpoint_steps: int | None = None,
     progress: Callable[[int, Report], None] | None = None,
@@ -83,7 +89,9 @@ def transfer(
     """Fine-tune on `train`, choose the epoch on `dev`, and score every test set without having seen its language.
 
     The model "bilstm" is the baseline without pretraining; `bilstm(vectors)` is the same with word vectors.
-    `before`: model changes, done anew for every seed. `continual`: a second loss in every step. `out`: a folder
+    `before`: model changes, done anew for every seed. `swap`: for a test set, the language adapter that takes the place
+    of the one that was there in training. `continual`: a second loss in every step, such as
+    `alignment_replay`. `out`: a folder
     for networks, predictions and rows; the same call goes on where it was interrupted (checkpoints are made
     every ten minutes, after each epoch, and every `checkpoint_steps` steps). `settings` are those of `Settings`
     (epochs, batch, learning_rate …); what is not given is the task's published recipe.
@@ -94,10 +102,22 @@ def transfer(
     plan = settings_for(chosen.recipe, **settings)
     for role, corpus in {"train": train, "dev": dev, **{f"test '{name}'": one for name, one in test.items()}}.items():
         check_corpus(chosen, corpus, role)
+    for name in swap or {}:
+        check_name(name, test, "test set to swap adapters for")
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
     folder = None if out is None else Path(out)
     experiment = Experiment(
-        loaded, chosen, train, dev, dict(test), tuple(before), plan, continual, folder, checkpoint_steps
+        loaded,
+        chosen,
+        train,
+        dev,
+        dict(test),
+        tuple(before),
+        dict(swap or {}),
+        plan,
+        continual,
+        folder,
+        checkpoint_steps,
     )
     runs = [_run(experiment, seed, progress) for seed in _distinct(seeds)]
     results = sum(runs[1:], runs[0])
@@ -110,7 +130,10 @@ def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], No
     """One seed: what is on disk already is read, the rest is done and written."""
     this = experiment
     model = changed(this.model, this.before, seed)
-    learnt = (asdict(this.settings), this.settings.bf16(model.device), seed, described(this.continual))
+    extra = this.continual
+    if isinstance(extra, AlignmentReplay):
+        extra = extra.bound(this.model, model, seed)
+    learnt = (asdict(this.settings), this.settings.bf16(model.device), seed, described(extra))
     corpora_used = (corpus_identity(this.train), corpus_identity(this.dev))
     run = identity(VERSION, model_identity(model), this.task.name, *corpora_used, *learnt)
     folder = this.out / f"{this.task.name}-{this.train.lang}-seed{seed}-{run}" if this.out else None
@@ -118,9 +141,9 @@ def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], No
     if scored_in and (scored_in / "rows.parquet").exists():
         return Results(pl.read_parquet(scored_in / "rows.parquet"), pl.scan_parquet(scored_in / "predictions.parquet"))
     watch = (lambda report: progress(seed, report)) if progress else None
-    tuned = _tuned(this, model, run, seed, folder, watch)
+    tuned = _tuned(this, model, extra, run, seed, folder, watch)
     facts = {"run": run, "model": Path(this.model.name).name, "changes": this.changes, "seed": seed}
-    results = scores(tuned, this.task, this.train.lang, this.dev, this.test, facts)
+    results = scores(tuned, this.task, this.train.lang, this.dev, this.test, facts, this.swap)
     if scored_in and join().first:
         write_rows(results.predictions.collect(), scored_in / "predictions.parquet")
         write_rows(results.frame, scored_in / "rows.parquet")  # last: its presence says that all is there
@@ -130,6 +153,7 @@ def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], No
 def _tuned(
     experiment: Experiment,
     model: LoadedModel,
+    extra: ExtraLoss | None,
     run: str,
     seed: int,
     folder: Path | None,
@@ -147,7 +171,7 @@ def _tuned(
         this.dev,
         this.settings,
         seed=seed,
-        extra=this.continual,
+        extra=extra,
         checkpoints=checkpoints,
         progress=progress,
     )
@@ -168,10 +192,17 @@ def scores(
     dev: Corpus[Any],
     test: Mapping[str, Corpus[Any]],
     facts: Mapping[str, Any],
+    swap: Mapping[str, UseAdapter] | None = None,
 ) -> Results:
     """Rows and predictions of a fine-tuned network; `facts` fill the columns that say which run it is."""
     corpora = {**{("test", name): corpus for name, corpus in test.items()}, ("dev", source): dev}
-    evaluations = evaluate(tuned.network, task, tuned.model, corpora, tuned.labels)
+    others = {("test", name): adapter for name, adapter in (swap or {}).items()}
+    kept = {key: corpus for key, corpus in corpora.items() if key not in others}
+    evaluations = evaluate(tuned.network, task, tuned.model, kept, tuned.labels)
+    for key, adapter in others.items():
+        other = swapped(tuned, adapter)
+        evaluations |= evaluate(other.network, other.task, other.model, {key: corpora[key]}, other.labels)
+    evaluations = {key: evaluations[key] for key in corpora}
     shared = {**facts, "task": task.name, "source": source}
     return Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy())
 
@@ -196,7 +227,9 @@ def described(thing: object) -> str:
 
 def _tests_identity(experiment: Experiment) -> str:
     names = {name: corpus_identity(corpus) for name, corpus in experiment.test.items()}
-    return identity(list(names.items()), Path(experiment.model.name).name, experiment.changes)
+    told = [list(names.items()), Path(experiment.model.name).name, experiment.changes]
+    swaps = {name: [repr(adapter), adapter.digest()] for name, adapter in experiment.swap.items()}
+    return identity(*told, *([swaps] if swaps else []))
 
 
 def _distinct(seeds: Iterable[int]) -> list[int]:

@@ -71,7 +71,7 @@ class Foreman:
 
     def __init__(self, store: str, device: str, threads: int, folder: str):
         if sys.platform != "win32":  # Ray's processes block Ctrl-C, and a worker would inherit that
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         with contextlib.suppress(OSError):
             os.chdir(folder)
         self._arguments = store, device, threads

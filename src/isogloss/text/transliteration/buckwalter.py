@@ -15,11 +15,12 @@ LETTERS = dict(
         strict=True,
     )
 )
+SHAPES = {"ک": "ك", "ی": "ي", "ھ": "ه", "ە": "ه"}  # as Persian and Urdu keyboards give them
 SIGNS = {"،": ",", "؛": ";", "؟": "?"}
 
 SCHEME = Scheme(
     name="buckwalter",
     summary="Arabic → one ASCII sign for each letter",
-    stages=(COMPOSED, table(LETTERS | SIGNS)),
+    stages=(COMPOSED, table(SHAPES), table(LETTERS | SIGNS)),
     inverse=(table(swapped(LETTERS | SIGNS)), COMPOSED),
 )

@@ -16,6 +16,7 @@ from isogloss.text.transliteration.scheme import (
     COMPOSED,
     Rule,
     Scheme,
+    letters,
     longest_first,
     swapped,
     table,
@@ -24,7 +25,7 @@ from isogloss.text.transliteration.scheme import (
 
 RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
 SCHOLARLY = dict(
-    zip(RUSSIAN, "a b v g d e ë ž z i j k l m n o p r s t u f x c č š šč ' y ' è ju ja".split(), strict=True)
+    zip(RUSSIAN, letters("a b v g d e ë ž z i j k l m n o p r s t u f x c č š šč ' y ' è ju ja"), strict=True)
 ) | {
     "і": "i", "ї": "ji", "є": "je", "ґ": "g", "ў": "w", "ђ": "đ", "ћ": "ć", "ј": "j", "љ": "lj", "њ": "nj", "џ": "dž",
     "ѓ": "ǵ", "ќ": "ḱ", "ѕ": "dz", "ѣ": "ě", "ә": "ä", "ғ": "ğ", "қ": "q", "ң": "ñ", "ҥ": "ŋ", "ө": "ö", "ү": "ü",
@@ -34,7 +35,7 @@ SCHOLARLY = dict(
 URALIC = SCHOLARLY | {"х": "h", "э": "e", "ё": "jo"}
 BURYAT = SCHOLARLY | {"э": "e", "ё": "jo"}
 ISO_9 = dict(
-    zip(RUSSIAN, "a b v g d e ë ž z i j k l m n o p r s t u f h c č š ŝ ʺ y ʹ è û â".split(), strict=True)
+    zip(RUSSIAN, letters("a b v g d e ë ž z i j k l m n o p r s t u f h c č š ŝ ʺ y ʹ è û â"), strict=True)
 ) | {
     "і": "ì", "ї": "ï", "є": "ê", "ґ": "g̀", "ў": "ŭ", "ђ": "đ", "ћ": "ć", "ј": "ǰ", "љ": "l̂", "њ": "n̂", "џ": "d̂",
     "ѓ": "ǵ", "ќ": "ḱ", "ѕ": "ẑ", "ѣ": "ě", "ә": "a̋", "ғ": "ġ", "қ": "ķ", "ң": "ņ", "ҥ": "ṅ", "ө": "ô", "ү": "ù",

@@ -10,13 +10,13 @@ the second. Capitals (Mtavruli) become capitals; the old alphabets (Asomtavruli,
 
 from __future__ import annotations
 
-from isogloss.text.transliteration.scheme import COMPOSED, Scheme, longest_first, swapped, table
+from isogloss.text.transliteration.scheme import COMPOSED, Scheme, letters, longest_first, swapped, table
 
 LETTERS = "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸ"
 NATIONAL = (
-    "a b g d e v z t i k' l m n o p' zh r s t' u p k gh q' sh ch ts dz ts' ch' kh j h ey y w q o f ə '".split()
+    letters("a b g d e v z t i k' l m n o p' zh r s t' u p k gh q' sh ch ts dz ts' ch' kh j h ey y w q o f ə '")
 )  # fmt: skip
-ISO_9984 = "a b g d e v z t’ i k l m n o p ž r s t u p’ k’ ḡ q š č’ c’ j c č x ǰ h ē y w ẖ ō f ə ʔ".split()
+ISO_9984 = letters("a b g d e v z t’ i k l m n o p ž r s t u p’ k’ ḡ q š č’ c’ j c č x ǰ h ē y w ẖ ō f ə ʔ")
 MKHEDRULI, MTAVRULI, ASOMTAVRULI, NUSKHURI = 0x10D0, 0x1C90, 0x10A0, 0x2D00  # the same order in all four blocks
 
 

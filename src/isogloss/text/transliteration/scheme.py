@@ -10,13 +10,16 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Protocol
 
 from isogloss.text.pieces import Piece, chained, matched, new_text
 
 CLUSTER = re.compile(r".[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]*", re.S)
 ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]+")  # letters as drawn: initial, medial, final, ligatures
+
+
+REMEMBERED = 1 << 18  # words
 
 
 class Stage(Protocol):
@@ -81,19 +84,44 @@ class Composed:
 COMPOSED = Composed()
 
 
+class Memory(dict[str, str]):
+    """What stages make of the words of a language, each found out once."""
+
+    def __init__(self, stages: Sequence[Stage]):
+        self.stages = stages
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= REMEMBERED:
+            self.clear()
+        new = word
+        for stage in self.stages:
+            new = stage(new)
+        self[word] = new
+        return new
+
+
 @dataclass(frozen=True)
 class Scheme:
-    """A way to write a language in other letters. `inverse` is there where the scheme can be undone."""
+    """A way to write a language in other letters. `inverse` is there where the scheme can be undone.
+
+    `in_context` is for schemes that need the sentence to read its words; in all others a space parts what stands
+    before it from what follows, so that every word is rewritten once and then remembered.
+    """
 
     name: str
     summary: str  # one line, for `isogloss ls`
     stages: Sequence[Stage]
     inverse: Sequence[Stage] = ()
+    in_context: Callable[[Sequence[str]], list[str]] | None = None
 
     def __call__(self, text: str) -> str:
-        for stage in self.stages:
-            text = stage(text)
-        return text
+        if self.in_context:
+            return new_text(self.pieces(text))
+        return " ".join(map(self._memory.__getitem__, text.split(" ")))
+
+    @cached_property
+    def _memory(self) -> Memory:
+        return Memory(self.stages)
 
     def pieces(self, text: str) -> list[Piece]:
         def then(pieces: list[Piece], stage: Stage) -> list[Piece]:
@@ -103,11 +131,17 @@ class Scheme:
 
     def words(self, words: Sequence[str]) -> list[str]:
         """Each word of a sentence; one that would vanish (a mark alone) stays as it is."""
-        return [self(word) or word for word in words]
+        new = self.in_context(words) if self.in_context else map(self, words)
+        return [after or before for before, after in zip(words, new, strict=True)]
 
 
 def table(pairs: Mapping[str, str]) -> Table:
     return Table({ord(old): new for old, new in pairs.items()})
+
+
+def letters(listed: str) -> list[str]:
+    """A row of letters, some of several characters, with spaces between them."""
+    return listed.split()
 
 
 def with_capitals(pairs: Mapping[str, str]) -> dict[str, str]:

@@ -81,12 +81,12 @@ def bizroke(match: re.Match[str]) -> str:
 
 
 def syllable_end(run: str) -> str:
-    """Consonants after a vowel: one or two that fall in sonority close its syllable, pairs get a vowel of their own.
+    """Consonants after a vowel: one, or two that fall in sonority, close its syllable; pairs get a vowel of their own.
 
     >>> syllable_end("تن") == "ت" + SHORT_I + "ن", syllable_end("ست")
     (True, 'ست')
     """
-    if len(run) < 2 or (len(run) == 2 and SONORITY[run[1]] <= SONORITY[run[0]]):
+    if len(run) < 2 or (len(run) == 2 and SONORITY[run[1]] < SONORITY[run[0]]):
         return run
     closing = 0 if len(run) == 2 else 2 - len(run) % 2
     pairs = run[closing:]
@@ -98,6 +98,7 @@ SCHEME = Scheme(
     summary="Central Kurdish (Sorani) → Latin as in Kurmanji (Hawar)",
     stages=(
         COMPOSED,
+        Rule(re.compile(r"(?<=[^\W\d_اەێۆ])ه(?![^\W\d_]|\u200c)"), lambda match: "ە"),  # له for لە
         longest_first(SHAPES),
         Rule(re.compile("(?<![^\\W\\d_])ئ(?=[اەێۆ])"), lambda match: ""),
         Rule(re.compile("ئ?[وی]+"), semivowels),

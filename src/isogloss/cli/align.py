@@ -1,0 +1,180 @@
+"""`isogloss align en=A fr=B --model MODEL --out FILE`: the word links of parallel text, and how good they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isogloss.cli.arguments import AllowPickle, Device, DeviceMap, Dtype, TrustRemoteCode, files_by_language
+from isogloss.cli.screen import library_warnings, out, progress_bars, show_table
+from isogloss.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from isogloss.corpora.bitext import AlignedPair
+    from isogloss.corpora.corpus import Corpus
+    from isogloss.metrics.alignment import LinkCounts
+
+
+def align(
+    texts: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TEXT…",
+            help="Tokenised parallel text: LANGUAGE=FILE twice (lines or treebanks); or one file (source ||| target, TSV, "
+            "aligned JSON lines) or folder of aligned treebanks.",
+        ),
+    ],
+    method: Annotated[str, typer.Option(help="embedding, eflomal or pharaoh.")] = "embedding",
+    model: Annotated[str | None, typer.Option(help="Whose vectors are compared: folder or Hugging Face name.")] = None,
+    layer: Annotated[
+        str | None, typer.Option(help="0 … L, final, or best (by --gold); two thirds of the way up if absent.")
+    ] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="word, or subword: words are linked if any of their sub-words are.")
+    ] = None,
+    subword: Annotated[str | None, typer.Option(help="A word's vector: mean, first or last of its sub-words.")] = None,
+    centre: Annotated[bool, typer.Option("--centre", help="Subtract the sentence's mean from every vector.")] = False,
+    symmetrise: Annotated[
+        str, typer.Option(help="intersection, union, grow-diag-final-and; for embeddings also itermax.")
+    ] = "intersection",
+    priors: Annotated[Path | None, typer.Option(help="eflomal: a file by eflomal-makepriors.")] = None,
+    forward: Annotated[Path | None, typer.Option(help="pharaoh: a file of source-target links.")] = None,
+    reverse: Annotated[
+        Path | None, typer.Option(help="pharaoh: those of the other direction, source-target too.")
+    ] = None,
+    base: Annotated[int | None, typer.Option(help="pharaoh: words are counted from 0 (default) or 1.")] = None,
+    one_to_one: Annotated[bool, typer.Option("--one-to-one", help="Drop words with several links.")] = False,
+    drop_identical: Annotated[bool, typer.Option("--drop-identical", help="Drop links of equal strings.")] = False,
+    max_words: Annotated[int | None, typer.Option(min=1, help="Leave out pairs with a longer sentence.")] = None,
+    gold: Annotated[
+        Path | None, typer.Option(help="Score against these links of the same pairs: Pharaoh, JSON lines or folder.")
+    ] = None,
+    gold_base: Annotated[
+        int | None, typer.Option(help="Words of a Pharaoh --gold are counted from 0 or 1; found out if absent.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write links as .jsonl with their words, otherwise as Pharaoh.")
+    ] = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend or leave out what is broken in the texts.")] = False,
+    dtype: Dtype = "float32",
+    device: Device = None,
+    device_map: DeviceMap = None,
+    allow_pickle: AllowPickle = False,
+    trust_remote_code: TrustRemoteCode = False,
+) -> None:
+    """Find the words that translate each other, with the model under study itself, with eflomal, or from files."""
+    from isogloss.core.files import bare_suffix
+    from isogloss.models.align import BEST, best_layer, score_layers
+    from isogloss.models.align import align as find_links
+    from isogloss.models.load import load_model
+    from isogloss.text.alignment_score import score_alignment
+    from isogloss.text.link_filters import filter_links
+
+    as_pharaoh = output is not None and bare_suffix(output) != ".jsonl"
+    _check(layer, gold, output, max_words if as_pharaoh else None)
+    pairs = _read(texts, repair)
+    truth = None if gold is None else _read_gold(gold, pairs, gold_base, repair)
+    options: dict[str, Any] = {"unit": unit, "subword": subword, "centre": centre or None}
+    given = {"layer": int(layer) if layer and layer.isdecimal() else layer, **options}
+    with library_warnings(), progress_bars("align") as bars:
+        if model is not None:
+            given["model"] = load_model(
+                model,
+                dtype=dtype,
+                device=device,
+                device_map=device_map,
+                allow_pickle=allow_pickle,
+                trust_remote_code=trust_remote_code,
+            )
+        if layer == BEST and model is not None and truth is not None and method == "embedding":
+            chosen = {name: value for name, value in options.items() if value is not None}
+            scores = score_layers(given["model"], truth, symmetrisation=symmetrise, **chosen)
+            _show_scores("layers", "layer", {str(one): counts for one, counts in scores.items()})
+            given["layer"] = best_layer(scores)
+        found = find_links(
+            pairs,
+            method,
+            symmetrise=symmetrise,
+            priors=priors,
+            forward=forward,
+            reverse=reverse,
+            base=base,
+            one_to_one=one_to_one,
+            drop_identical=drop_identical,
+            max_words=max_words,
+            progress=lambda done, total: bars("pairs", done, total),
+            **given,
+        )
+    if truth is not None:
+        counts = score_alignment(found, filter_links(truth, max_words=max_words))
+        _show_scores("against the gold links", "method", {_label(method, given, symmetrise): counts})
+    else:
+        show_table("found", ("", ""), [(what, f"{number:,}") for what, number in found.counts.items()])
+    if output is not None:
+        _write(found, output, as_pharaoh)
+        out.print(f"written: {output}", soft_wrap=True)
+
+
+def _check(layer: str | None, gold: Path | None, output: Path | None, dropped: int | None) -> None:
+    """What can be said before anything is read."""
+    if gold is None and output is None:
+        raise UsageError("nothing to do with the links: give --out FILE, --gold FILE or both")
+    if layer == "best" and gold is None:
+        raise UsageError("--layer best is chosen by the gold links: give --gold FILE")
+    if dropped is not None:
+        raise UsageError("--max-words leaves pairs out, a Pharaoh file has a line for each; write --out FILE.jsonl")
+
+
+def _read(texts: list[str], repair: bool) -> Corpus[AlignedPair]:
+    from isogloss.corpora.readers import detect_format, read_bitext, read_parallel
+    from isogloss.models.align import without_links
+
+    if len(texts) > 2:
+        raise UsageError(f"one text or two, not {len(texts)}")
+    if len(texts) == 2:
+        files: Any = files_by_language(texts, "TEXT") if "=" in texts[0] else texts
+        return without_links(read_parallel(files, words=True, repair=repair))
+    path = Path(texts[0])
+    if path.is_dir() or (path.is_file() and detect_format(path).kind == "bitext"):
+        return without_links(read_bitext(path, repair=repair))
+    return without_links(read_parallel(path, words=True, repair=repair))
+
+
+def _read_gold(path: Path, pairs: Corpus[AlignedPair], base: int | None, repair: bool) -> Corpus[AlignedPair]:
+    from isogloss.core.files import Repairs
+    from isogloss.corpora.bitext import join_links
+    from isogloss.corpora.readers import detect_format, read_bitext
+
+    if path.is_dir() or detect_format(path).kind == "bitext":
+        return read_bitext(path, repair=repair)
+    words = [(pair.source, pair.target) for pair in pairs]
+    return pairs.with_items(join_links(words, path, base, Repairs(repair)))
+
+
+def _write(found: Corpus[AlignedPair], path: Path, as_pharaoh: bool) -> None:
+    from isogloss.corpora.alignment import FROM_ZERO
+    from isogloss.corpora.corpus import Corpus
+
+    if as_pharaoh:
+        Corpus(tuple(pair.alignment for pair in found), found.lang, FROM_ZERO).write(path)
+    else:
+        found.write(path)
+
+
+def _label(method: str, given: dict[str, Any], symmetrise: str) -> str:
+    from isogloss.models.word_alignment import default_layer
+
+    if method != "embedding":
+        return f"{method}, {symmetrise}"
+    layer = default_layer(given["model"]) if given["layer"] is None else given["layer"]
+    return f"layer {layer}, {symmetrise}"
+
+
+def _show_scores(title: str, first: str, scores: dict[str, LinkCounts]) -> None:
+    rows = [
+        (name, f"{c.found:,}", *(f"{100 * share:.1f}" for share in (c.precision, c.recall, c.aer)))
+        for name, c in scores.items()
+    ]
+    show_table(title, (first, "links", "precision", "recall", "AER"), rows)

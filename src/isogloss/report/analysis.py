@@ -1,0 +1,82 @@
+"""All that a report computes, once: differences to the reference, means over targets, correlations.
+
+What cannot be computed (a mean over targets of an unfinished study, say) is left out, and said in `notes`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from isogloss.core.errors import UsageError
+from isogloss.report.subject import Subject
+from isogloss.results.corrected import corrected
+from isogloss.results.deltas import DELTA_COLUMNS, deltas
+from isogloss.results.gap_similarity import CORRELATION_COLUMNS, gap_similarity
+from isogloss.results.tables import with_published
+from isogloss.results.transfer_means import OTHERS, source_to_x
+
+MANY = 5000  # pairs of run and target, above which tests are over seeds: those over examples would take hours
+CELLS = {**DELTA_COLUMNS, "holm": pl.Float64}
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """`scores`: mean, deviation and gap of every experiment and target. `deltas` and `means`: of single targets and of
+    their mean, with Holm's correction and published values. `correlations`: of gap and similarity."""
+
+    scores: pl.DataFrame
+    deltas: pl.DataFrame
+    means: pl.DataFrame
+    correlations: pl.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def main_metrics(self) -> dict[str, str]:
+        """The metric that each task is mostly read by: the first."""
+        return dict(self.scores.select("task", "metric").unique("task", keep="first", maintain_order=True).iter_rows())
+
+
+def analyse(subject: Subject) -> Analysis:
+    notes: list[str] = []
+    results, reference = subject.results, subject.reference
+    costs, means = (pl.DataFrame(schema=CELLS), pl.DataFrame(schema=CELLS))
+    if reference is not None:
+        few = results.tests.select("run", "target").n_unique() <= MANY
+        if not few and results.predictions.collect_schema():
+            notes.append("There are too many runs for tests over examples: tests are over seeds.")
+        predictions = results.predictions if few else None
+        costs = _published(corrected(deltas(results.frame, predictions, reference=reference)), subject)
+        try:
+            means = source_to_x(results.frame, predictions, reference=reference)
+            means = _published(corrected(means.filter(pl.col("target") == OTHERS).drop("pair")), subject)
+        except UsageError as error:
+            notes.append(f"There is no mean over targets: {error}.")
+    return Analysis(results.table(), costs, means, _correlations(subject, notes), tuple(notes))
+
+
+def both(analysis: Analysis) -> pl.DataFrame:
+    """Differences of single targets with those of their mean right after the source's own."""
+    place = pl.when(pl.col("target") == pl.col("source")).then(0).when(pl.col("target") == OTHERS).then(1).otherwise(2)
+    joined = pl.concat([analysis.deltas, analysis.means], how="diagonal")
+    return joined.with_columns(place=place).sort("place", maintain_order=True).drop("place")
+
+
+def _published(frame: pl.DataFrame, subject: Subject) -> pl.DataFrame:
+    published, reference = subject.results.published, subject.results.reference
+    return frame if published is None else with_published(frame, published, reference=reference)
+
+
+def _correlations(subject: Subject, notes: list[str]) -> pl.DataFrame:
+    """Gap and similarity over the languages of each experiment, where both are known."""
+    curves, rows = subject.results.curves.frame, subject.results.frame
+    nothing = pl.DataFrame(schema=CORRELATION_COLUMNS)
+    if curves.is_empty() or rows.is_empty():
+        return nothing
+    measured = curves.with_columns(pl.col("when").fill_null("before"))
+    try:
+        return gap_similarity(rows, measured)
+    except UsageError as error:
+        notes.append(f"There is no correlation of gap and similarity: {error}.")
+        return nothing

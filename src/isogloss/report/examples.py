@@ -1,0 +1,109 @@
+"""Where predictions went wrong: the worst items of each target, beside the gold, with and without a change.
+
+Bounded in every way: experiments, targets, items, words and characters, for a page must open whatever a corpus holds.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+
+from isogloss.report.analysis import Analysis
+from isogloss.report.subject import Subject
+from isogloss.results.item_scores import with_item_scores
+from isogloss.results.transfer_means import other_language
+
+EXPERIMENTS, TARGETS, ITEMS, WORDS, CHARACTERS = 6, 40, 8, 60, 300
+GROUP = ["study", "model", "task", "source"]
+
+
+def examples(subject: Subject, analysis: Analysis) -> list[dict[str, Any]]:
+    """One entry per experiment: its columns (the reference and the change that costs most), and items by target."""
+    predictions = subject.results.predictions
+    if not predictions.collect_schema() or subject.results.frame.is_empty():
+        return []
+    found = []
+    for key, rows in subject.results.tests.group_by(GROUP, maintain_order=True):
+        if len(found) == EXPERIMENTS:
+            break
+        experiment = dict(zip(GROUP, key, strict=True))
+        runs = {change: _first_run(rows, change) for change in _columns(subject, analysis, experiment, rows)}
+        wanted = predictions.filter(pl.col("run").is_in(list(runs.values()))).collect()
+        metric = analysis.main_metrics[experiment["task"]]
+        targets = _targets(with_item_scores(wanted, metric), runs)
+        if targets:
+            found.append({**experiment, "metric": metric, "columns": [name or "prediction" for name in runs],
+                          "targets": targets})  # fmt: skip
+    return found
+
+
+def _columns(subject: Subject, analysis: Analysis, experiment: dict[str, Any], rows: pl.DataFrame) -> list[str]:
+    """The reference, and the change with the lowest mean difference in other languages."""
+    if subject.reference is None:
+        return [str(rows["changes"][0])]
+    same = [pl.col(name) == value for name, value in experiment.items()]
+    cells = analysis.deltas.filter(*same, other_language(), pl.col("metric") == analysis.main_metrics[experiment["task"]])
+    costs = cells.group_by("change", maintain_order=True).agg(pl.col("delta").mean()).drop_nulls().sort("delta")
+    present = set(rows["changes"])
+    return [name for name in [subject.reference, *costs["change"].head(1)] if name in present]
+
+
+def _first_run(rows: pl.DataFrame, change: str) -> str:
+    return str(rows.filter(pl.col("changes") == change).sort("seed", maintain_order=True)["run"][0])
+
+
+def _targets(predictions: pl.DataFrame, runs: dict[str, str]) -> list[dict[str, Any]]:
+    """The worst items of each target by the first column's score; the longer one of two that are as bad."""
+    by_run = {change: predictions.filter(pl.col("run") == run) for change, run in runs.items()}
+    first = next(iter(by_run.values()))
+    found = []
+    for (target,), rows in first.group_by("target", maintain_order=True):
+        if len(found) == TARGETS:
+            break
+        wrong = rows.filter(pl.col("score").fill_null(0) < 1)
+        worst = wrong.sort(pl.col("score").fill_null(0), -pl.col("gold").str.len_chars(), maintain_order=True).head(ITEMS)
+        chosen = [frame.filter(pl.col("target") == target, pl.col("item").is_in(worst["item"].to_list()))
+                  for frame in by_run.values()]  # fmt: skip
+        by_item = [{row["item"]: row for row in frame.iter_rows(named=True)} for frame in chosen]
+        items = [_item([one.get(item) for one in by_item]) for item in worst["item"]]
+        found.append({"target": target, "of": len(rows), "wrong": len(wrong), "items": items})
+    return found
+
+
+def _item(rows: list[dict[str, Any] | None]) -> dict[str, Any]:
+    """An item as the page shows it: its text, the gold, and each column's prediction and score."""
+    first = rows[0]
+    assert first is not None
+    gold, text = json.loads(first["gold"]), json.loads(first.get("text") or "null")
+    predicted = [None if row is None else json.loads(row["prediction"]) for row in rows]
+    scores = [None if row is None or row["score"] is None else round(row["score"], 4) for row in rows]
+    shared = {"item": first["item"], "scores": scores}
+    if isinstance(gold, list):
+        words = text if isinstance(text, list) else [str(number) for number in range(1, len(gold) + 1)]
+        return {**shared, "words": _cut(words), "gold": _cut(gold), "predicted": [_cut(one) for one in predicted],
+                "more": max(0, len(words) - WORDS)}  # fmt: skip
+    if isinstance(gold, dict):  # an answer: its place in the paragraph
+        context = str(gold.get("context", ""))
+        answers = [None if one is None else context[one[0] : one[1]] for one in predicted]
+        text = {**(text or {}), "paragraph": _around(context, int(gold.get("start", 0)))}
+        gold, predicted = " / ".join(dict.fromkeys(map(str, gold.get("answers", [])))), answers
+    return {**shared, "text": _cut(text or {}), "gold": _cut(gold), "predicted": [_cut(one) for one in predicted]}
+
+
+def _around(context: str, start: int) -> str:
+    """The part of a paragraph that holds the answer."""
+    begin = max(0, start - CHARACTERS // 2)
+    return ("… " if begin else "") + context[begin : begin + CHARACTERS]
+
+
+def _cut(value: Any) -> Any:
+    """The same with long texts and lists cut."""
+    if isinstance(value, str):
+        return value if len(value) <= CHARACTERS else value[:CHARACTERS] + "…"
+    if isinstance(value, list):
+        return [_cut(one) for one in value[:WORDS]]
+    if isinstance(value, dict):
+        return {key: _cut(one) for key, one in value.items()}
+    return value

@@ -1,0 +1,168 @@
+"""The findings in words. Every sentence is computed; what is called significant holds after Holm's correction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from isogloss.report.analysis import Analysis
+from isogloss.report.subject import Subject
+from isogloss.results.tables import POINTS
+from isogloss.results.transfer_means import other_language
+
+LEVEL = 0.05
+MOST = 30  # sentences; a report of a thousand experiments would not be read otherwise
+GROUP = ["study", "model", "task", "source", "metric"]
+
+
+def findings(subject: Subject, analysis: Analysis) -> list[str]:
+    """The most telling sentences first: what transfer costs, what changes do to it, where languages meet."""
+    found = [
+        *_gaps(subject, analysis),
+        *_changes(analysis),
+        *_published(analysis),
+        *_peaks(subject),
+        *_correlations(analysis),
+    ]
+    if len(found) > MOST:
+        found = [*found[:MOST], f"{len(found) - MOST} more findings of this kind are left out here; see the tables."]
+    return found
+
+
+def _gaps(subject: Subject, analysis: Analysis) -> Iterator[str]:
+    """How well the reference does at home and abroad."""
+    scores = _main(analysis.scores, analysis)
+    if subject.reference is not None:
+        scores = scores.filter(pl.col("changes") == subject.reference)
+    for key, group in scores.group_by([*GROUP, "changes"], maintain_order=True):
+        away = group.filter(other_language())
+        home = group.filter(pl.col("target") == pl.col("source"))["mean"].to_list()
+        if away.is_empty():
+            continue
+        where = "in another language" if away.height == 1 else f"on average in {away.height} other languages"
+        worst = away.sort("mean").row(0, named=True)
+        text = f"{_named(key, scores)}: {points(_mean(away['mean']))} {key[4]} {where}"
+        text += f" against {points(home[0])} in {key[3]} itself" if home else ""
+        yield text + (f"; lowest for {worst['target']} ({points(worst['mean'])})." if away.height > 1 else ".")
+
+
+def _changes(analysis: Analysis) -> Iterator[str]:
+    """What each change does to other languages, and to the source."""
+    cells = _main(analysis.deltas, analysis).filter(pl.col("delta").is_not_null())
+    for key, group in cells.group_by([*GROUP, "change"], maintain_order=True):
+        away, home = group.filter(other_language()), group.filter(pl.col("target") == pl.col("source"))
+        if away.is_empty():
+            continue
+        text = f"{_named(key[:-1], cells)}, {key[-1] or 'no change'}: {_effect(away, key[4])}"
+        yield text + (f"; in {key[3]} itself {_cell(home.row(0, named=True))}." if len(home) else ".")
+
+
+def _effect(away: pl.DataFrame, metric: Any) -> str:
+    """The mean difference over other languages, and in how many of them it is significant."""
+    tested = away.filter(pl.col("holm").is_not_null())
+    worse = tested.filter((pl.col("holm") < LEVEL) & (pl.col("delta") < 0))
+    better = tested.filter((pl.col("holm") < LEVEL) & (pl.col("delta") > 0))
+    text = f"{signed(_mean(away['delta']))} points of {metric} in other languages"
+    if tested.is_empty():
+        return text + " (too few seeds to test)"
+    said = [f"significantly {word} in {_targets(rows, away)}" for word, rows in (("worse", worse), ("better", better))
+            if len(rows)]  # fmt: skip
+    return f"{text}, {' and '.join(said) or 'significant in none of them'}"
+
+
+def _targets(rows: pl.DataFrame, away: pl.DataFrame) -> str:
+    """How many of how many, and which if these are few."""
+    ordered = rows.sort(pl.col("delta").abs(), descending=True)
+    named = ", ".join(f"{row['target']} {signed(row['delta'])}" for row in ordered.head(3).iter_rows(named=True))
+    return f"{len(rows)} of {len(away)} ({named}{', …' if len(rows) > 3 else ''})"
+
+
+def _cell(row: dict[str, Any]) -> str:
+    sure = row["holm"] is not None and row["holm"] < LEVEL
+    return signed(row["delta"]) + ("" if sure else ", not significant" if row["holm"] is not None else ", not tested")
+
+
+def _published(analysis: Analysis) -> Iterator[str]:
+    if "published" not in analysis.deltas.columns:
+        return
+    cells = pl.concat([analysis.deltas, analysis.means]).filter(
+        pl.col("published").is_not_null() & pl.col("delta").is_not_null()
+    )
+    if len(cells):
+        apart = cells.select((pl.col("delta") - pl.col("published")).abs().mean()).item()
+        same = cells.filter(pl.col("delta").sign() == pl.col("published").sign()).height
+        yield (
+            f"Of {len(cells)} published differences to the reference, {same} have the same sign here; "
+            f"the mean distance to the published value is {points(apart)} points."
+        )
+
+
+def _peaks(subject: Subject) -> Iterator[str]:
+    """The layer where languages are most alike, on average over pairs."""
+    curves = subject.results.curves.frame.filter((pl.col("stage") != "final norm") & pl.col("value").is_finite())
+    if subject.reference is not None:
+        curves = curves.filter(pl.col("changes").is_null() | (pl.col("changes") == subject.reference))
+    curves = curves.with_columns(pl.col("when").fill_null("before"))
+    before = curves.filter(pl.col("when") == "before")
+    for key, group in (before if len(before) else curves).group_by("model", "source", "index", maintain_order=True):
+        layers = group.group_by("layer").agg(pl.col("value").mean()).sort("value", "layer", descending=[True, False])
+        best, last = layers.row(0), layers.sort("layer").row(-1)
+        pairs = group["target"].n_unique()
+        over = f"on average over {pairs} languages" if pairs > 1 else f"for {group['target'][0]}"
+        yield (
+            f"{key[0]}, {key[2]} with {key[1]}, {group['when'][0]} fine-tuning: most alike at layer {best[0]} "
+            f"({best[1]:.2f}) {over}; {last[1]:.2f} at the last layer ({last[0]})."
+        )
+
+
+def _correlations(analysis: Analysis) -> Iterator[str]:
+    rows = _main(analysis.correlations, analysis).filter(pl.col("layer").is_null() & pl.col("value").is_not_null())
+    for row in rows.iter_rows(named=True):
+        if row["value"] < 0:
+            said = "the gap is smaller where languages are more alike"
+        else:
+            said = "the gap is not smaller where languages are more alike"
+        sure = "" if row["p"] < LEVEL else "; this may be chance"
+        interval = "" if row["low"] is None else f" [{row['low']:.2f}, {row['high']:.2f}]"
+        named = _named([row[name] for name in GROUP], rows)
+        change = f", {row['changes']}" if rows["changes"].n_unique() > 1 else ""
+        yield (
+            f"{named}{change}, {row['index']} {row['when']} fine-tuning: over {row['n']} languages {said} "
+            f"(Spearman's ρ = {row['value']:.2f}{interval}, p = {row['p']:.2g}{sure})."
+        )
+
+
+def _main(frame: pl.DataFrame, analysis: Analysis) -> pl.DataFrame:
+    """The rows of each task's main metric."""
+    wanted = [(pl.col("task") == task) & (pl.col("metric") == name) for task, name in analysis.main_metrics.items()]
+    return frame.filter(pl.any_horizontal(wanted)) if wanted else frame
+
+
+def _named(key: Sequence[Any], frame: pl.DataFrame) -> str:
+    """Task and source, and the study and model where there are several."""
+    study, model, task, source = key[:4]
+    several = [str(name) for column, name in (("study", study), ("model", model)) if frame[column].n_unique() > 1]
+    return ", ".join([*several, f"{task} from {source}"])
+
+
+def _mean(values: pl.Series) -> float:
+    return float(values.mean())  # type: ignore[arg-type]
+
+
+def points(value: float) -> str:
+    """
+    >>> points(0.9514)
+    '95.1'
+    """
+    return f"{value * POINTS:.1f}"
+
+
+def signed(value: float) -> str:
+    """
+    >>> signed(-0.1234), signed(0.001), signed(-0.0001)
+    ('−12.3', '+0.1', '0.0')
+    """
+    text = f"{value * POINTS:+.1f}"
+    return "0.0" if float(text) == 0 else text.replace("-", "−")

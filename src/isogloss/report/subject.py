@@ -1,0 +1,162 @@
+"""What a report is about: the results of a study in a store, or rows from files, and how they came to be."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from isogloss.core.errors import InputError, UsageError
+from isogloss.core.files import open_binary
+from isogloss.results.curves import CURVE_COLUMNS, Curves
+from isogloss.results.record import RESULT_COLUMNS, Results
+from isogloss.results.store import MARK, Store
+from isogloss.results.study_record import made_with, read_record
+from isogloss.results.study_results import RUN_COLUMNS, StudyResults, gather
+
+Path_ = str | os.PathLike[str]
+SAVED = "results.parquet"  # what `isogloss transfer --out` leaves in its folder, beside the predictions of each run
+PREDICTED = {"run", "target", "item", "gold", "prediction"}
+READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
+    ".parquet": pl.read_parquet,
+    ".csv": lambda file: pl.read_csv(file, infer_schema=False),
+    ".tsv": lambda file: pl.read_csv(file, infer_schema=False, separator="\t"),
+    ".json": lambda file: pl.read_json(file, infer_schema_length=None),
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`made`: versions and hardware with the number of runs that they made; `planned`: runs that the study has."""
+
+    title: str
+    results: StudyResults
+    description: str = ""
+    histograms: pl.DataFrame = field(default_factory=pl.DataFrame)
+    command: str = ""
+    study: Mapping[str, Any] = field(default_factory=dict)
+    made: Sequence[tuple[Mapping[str, str], int]] = ()
+    planned: int | None = None
+
+    @property
+    def reference(self) -> str | None:
+        """The column that others are held against as the rows name it; None where there are none to compare."""
+        known = self.results.frame["changes"].unique(maintain_order=True).to_list()
+        names = [self.results.reference, *([""] if self.results.reference == "REF" else [])]
+        return next((name for name in names if name in known), None) if len(known) > 1 else None
+
+
+def read_subject(paths: Sequence[Path_], study: str | None = None) -> Subject:
+    """From a store (and the name of a study, if it holds several), or from files and folders of results."""
+    if not paths:
+        raise UsageError("a report is about something: name a store, or files of results")
+    first = Path(paths[0])
+    if (first / MARK).is_file():
+        if len(paths) > 1:
+            raise UsageError("a report is about one store, or about files of results; not both")
+        return from_store(first, study)
+    if study is not None:
+        raise InputError(first, f"a store (with {MARK})", "none", advice="--study names a study of a store")
+    return from_files(paths)
+
+
+def from_store(folder: Path_, study: str | None = None) -> Subject:
+    store = Store(folder)
+    record = read_record(store, study)
+    return Subject(
+        record.name,
+        gather(record, store),
+        record.description,
+        command=record.command,
+        study=record.study,
+        made=made_with(record, store),
+        planned=len(record.runs),
+    )
+
+
+def of_results(results: Results, curves: Curves | None = None, *, title: str, **facts: Any) -> Subject:
+    """From what `transfer`, `similarity` or `run_study` returned. `facts` are other fields of `Subject`."""
+    if not isinstance(results, StudyResults):
+        results = StudyResults(results.frame, results.predictions)
+    if curves is not None:
+        results = StudyResults(results.frame, results.predictions, with_runs(curves), neutral=_neutral(curves))
+    return Subject(title, results, **facts)
+
+
+def from_files(paths: Sequence[Path_]) -> Subject:
+    """Result rows, curves and predictions, told apart by their columns; any number of each."""
+    found: dict[str, list[pl.DataFrame]] = {"rows": [], "curves": [], "predictions": []}
+    for path in _expanded(paths):
+        frame = _read(path)
+        kind, schema = _kind(frame, path)
+        found[kind].append(_cast(frame, schema, path))
+    rows, curves, predictions = found.values()
+    results = StudyResults(
+        pl.concat(rows, how="diagonal").select(RESULT_COLUMNS) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
+        pl.concat(predictions, how="diagonal_relaxed").lazy() if predictions else pl.LazyFrame(),
+        with_runs(Curves(pl.concat(curves, how="diagonal"))) if curves else StudyResults(pl.DataFrame()).curves,
+    )
+    return Subject(", ".join(Path(path).name for path in paths), results)
+
+
+def with_runs(curves: Curves) -> Curves:
+    """The curves with the columns that say of which run they are, empty where this is not known."""
+    lacking = [pl.lit(None, kind).alias(name) for name, kind in RUN_COLUMNS.items() if name not in curves.frame.columns]
+    return Curves(curves.frame.with_columns(lacking), curves.neurons, curves.shapes)
+
+
+def _neutral(curves: Curves) -> pl.DataFrame:
+    if curves.neurons.is_empty():
+        return StudyResults(pl.DataFrame()).neutral
+    lacking = [pl.lit(None, kind).alias(name) for name, kind in RUN_COLUMNS.items()]
+    return curves.language_neutral().with_columns(lacking)
+
+
+def _expanded(paths: Sequence[Path_]) -> list[Path]:
+    """Files as they are; of a folder that `transfer` wrote, the rows and the predictions."""
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if not path.is_dir():
+            found.append(path)
+        elif (path / SAVED).is_file():
+            found += [path / SAVED, *sorted(path.glob("*/scores-*/predictions.parquet"))]
+        else:
+            raise InputError(path, f"a store (with {MARK}), or a folder with {SAVED}", "neither")
+    return found
+
+
+def _read(path: Path) -> pl.DataFrame:
+    if path.suffix not in READERS:
+        raise InputError(path, f"a file of rows ({', '.join(READERS)})", f"'{path.suffix}'")
+    with open_binary(path) as file:
+        content = io.BytesIO(file.read())
+    try:
+        return READERS[path.suffix](content)
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        raise InputError(path, f"rows as {path.suffix}", str(error).splitlines()[0]) from None
+
+
+def _kind(frame: pl.DataFrame, path: Path) -> tuple[str, Mapping[str, Any]]:
+    columns = set(frame.columns)
+    if RESULT_COLUMNS.keys() <= columns:
+        return "rows", RESULT_COLUMNS
+    if PREDICTED <= columns:
+        return "predictions", {}
+    if CURVE_COLUMNS.keys() - {"note"} <= columns:
+        return "curves", {**CURVE_COLUMNS, **RUN_COLUMNS}
+    expected = "result rows, curves or predictions, as isogloss writes them"
+    raise InputError(path, expected, f"the columns {', '.join(frame.columns[:12]) or 'none'}")
+
+
+def _cast(frame: pl.DataFrame, schema: Mapping[str, Any], path: Path) -> pl.DataFrame:
+    """The columns in their own types: text files have none."""
+    wanted = [pl.col(name).cast(kind) for name, kind in schema.items() if name in frame.columns]
+    try:
+        return frame.with_columns(wanted)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(path, "numbers where numbers stand", str(error).splitlines()[0]) from None

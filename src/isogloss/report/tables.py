@@ -1,0 +1,127 @@
+"""The tables of a report, each with a name for its file, a title, and a sentence on how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from isogloss.report.analysis import Analysis, both
+from isogloss.report.subject import Subject
+from isogloss.results.curves import Curves
+from isogloss.results.tables import POINTS, Table, delta_table, frame_table
+
+STARS = "Stars: p < .05, .01, .001 for a cell by itself."
+INTERVALS = "In brackets the 95 % interval over seeds."
+
+
+@dataclass(frozen=True)
+class NamedTable:
+    """`main`: shown at once; the others are folded away until asked for."""
+
+    name: str
+    title: str
+    note: str
+    table: Table
+    main: bool = True
+
+
+def tables(subject: Subject, analysis: Analysis) -> list[NamedTable]:
+    return [
+        *_costs(subject, analysis),
+        *_scores(subject, analysis),
+        *_similarity(subject),
+        *_correlations(analysis),
+        *_neurons(subject),
+    ]
+
+
+def _costs(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
+    """The paper's table for each task and metric: the reference, and what each change costs."""
+    reference = subject.results.reference
+    for (task, metric), rows in both(analysis).group_by("task", "metric", maintain_order=True):
+        tests = [name for name in rows["test"].unique(maintain_order=True) if name]
+        told = f" Tests: {' and '.join(tests)}." if tests else ""
+        paper = " In parentheses the published value." if "published" in rows.columns else ""
+        seeds = INTERVALS if rows["low"].is_not_null().any() else ""
+        yield NamedTable(
+            f"costs-{task}-{metric}",
+            f"What each change costs: {task}, {metric}",
+            f"{reference}: score in points; Δ: difference to it. {seeds} {STARS}{told}{paper}".replace("  ", " "),
+            delta_table(rows, reference=reference, intervals=True),
+            main=analysis.main_metrics[str(task)] == metric,
+        )
+
+
+def _scores(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
+    """Scores and gaps of every experiment; the main table where there is nothing to compare."""
+    for (task, metric), rows in analysis.scores.group_by("task", "metric", maintain_order=True):
+        told = [name for name in ("study", "model", "changes", "source") if rows[name].n_unique() > 1]
+        score = [(pl.col(name) * POINTS) for name in ("mean", "sd", "gap", "gap_sd")]
+        shown = rows.with_columns(score).select(*told, "target", "mean", "sd", "gap", "gap_sd", "seeds", "n")
+        yield NamedTable(
+            f"scores-{task}-{metric}",
+            f"Scores: {task}, {metric}",
+            "In points: mean and standard deviation over seeds, and the gap to the score in the source language; "
+            "n: items of the test set.",
+            frame_table(shown.rename({"gap_sd": "gap sd"})),
+            main=subject.reference is None and analysis.main_metrics[str(task)] == metric,
+        )
+
+
+def _similarity(subject: Subject) -> Iterator[NamedTable]:
+    """Similarity by layer, a table for each index; mean over seeds and tasks."""
+    curves = subject.results.curves.frame
+    labels = [name for name in ("model", "changes", "task", "when") if curves[name].drop_nulls().n_unique() > 1]
+    key = [*dict.fromkeys(["model", *labels]), "source", "target"]
+    for (index,), rows in curves.group_by("index", maintain_order=True):
+        places = [*key, "index", "layer", "stage"]
+        means = rows.group_by(places, maintain_order=True).agg(pl.col("value").mean())
+        wide = Curves(means.with_columns(model=_joined(key[:-2]))).table(str(index))
+        shown = wide.drop([] if labels else ["model"]).rename({"model": " · ".join(key[:-2])} if labels else {})
+        yield NamedTable(
+            f"similarity-{index}",
+            f"Similarity by layer: {index}",
+            "Layer 0 is the embedding output; +norm: after the final norm. Mean over seeds.",
+            frame_table(shown, decimals=3),
+            main=False,
+        )
+
+
+def _correlations(analysis: Analysis) -> Iterator[NamedTable]:
+    rows = analysis.correlations.filter(pl.col("layer").is_null())
+    if rows.is_empty():
+        return
+    told = [name for name in ("study", "model", "changes", "task", "source", "metric") if rows[name].n_unique() > 1]
+    shown = rows.select(*told, "index", "when", pl.col("value").alias("ρ"), "low", "high", "p", "n", "note")
+    yield NamedTable(
+        "gap-and-similarity",
+        "Do languages that are more alike lose less?",
+        "Spearman's ρ of the cross-lingual gap and the similarity averaged over layers, with its 95 % interval; below 0: "
+        "the gap shrinks as similarity grows. n: languages.",
+        frame_table(shown if shown["note"].str.len_chars().sum() else shown.drop("note"), decimals=3),
+    )
+
+
+def _neurons(subject: Subject) -> Iterator[NamedTable]:
+    """The neurons of each layer that behave most alike in all languages, and those that do so least."""
+    neutral = subject.results.neutral
+    if neutral.is_empty():
+        return
+    labels = [name for name in ("changes", "task", "seed", "when") if neutral[name].drop_nulls().n_unique() > 1]
+    first = neutral.unique(["model", "changes", "when", "layer", "stage", "rank"], keep="first", maintain_order=True)
+    shown = first.select("model", *[one for one in labels if one not in ("task", "seed")], "layer", "stage", "rank", "of",
+                         "neuron", pl.col("mean").alias("mean |r|"), pl.col("lowest").alias("lowest |r|"))  # fmt: skip
+    yield NamedTable(
+        "neurons",
+        "Language-neutral neurons",
+        "The most and the least language-neutral neurons of each layer: |correlation| of a neuron's values in two "
+        "languages, mean and lowest over the pairs.",
+        frame_table(shown, decimals=3),
+        main=False,
+    )
+
+
+def _joined(names: list[str]) -> pl.Expr:
+    return pl.concat_str([pl.col(name).fill_null("") for name in names], separator=" · ")

@@ -1,0 +1,25 @@
+"""Which differences to the reference hold when many are tested at once? Holm's correction of the rows of `deltas`."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from isogloss.metrics.significance import holm
+
+FAMILY = ["study", "model", "task", "source", "metric"]  # tests that are read together
+
+
+def corrected(deltas: pl.DataFrame) -> pl.DataFrame:
+    """The rows with `holm`: each p corrected for all tests of the same experiment and metric; null where p is.
+
+    >>> rows = {name: ["a", "a"] for name in FAMILY} | {"p": [0.01, 0.04]}
+    >>> corrected(pl.DataFrame(rows))["holm"].to_list()
+    [0.02, 0.04]
+    """
+    return deltas.with_columns(holm=pl.col("p").map_batches(_holm, return_dtype=pl.Float64).over(FAMILY))
+
+
+def _holm(p: pl.Series) -> pl.Series:
+    tested = p.is_not_null()
+    found = iter(holm(p.drop_nulls().to_list())) if tested.any() else iter(())
+    return pl.Series(p.name, [next(found) if one else None for one in tested], dtype=pl.Float64)

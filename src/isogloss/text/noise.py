@@ -1,0 +1,113 @@
+"""Character-level noise on words: what teaches a model not to rely on spelling, for targets close to the source.
+
+As in Aepli & Sennrich 2022 ("Improving Zero-Shot Cross-lingual Transfer Between Closely Related Languages by
+Injecting Character-Level Noise"): a share of the words each get one change at a random place, with letters of the
+corpus itself. Tags, trees and answers stay those of the words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import check_name
+from isogloss.core.seeds import Chance
+from isogloss.corpora.corpus import Corpus
+from isogloss.text.pieces import Piece, new_text
+from isogloss.text.rewriting import Rewriting, Rows, rewrite
+
+WORD = re.compile(r"[^\W\d_]+")
+KINDS = ("swap", "delete", "insert", "replace")
+
+
+def noise(
+    corpus: Corpus[Any], rate: float = 0.1, *, kinds: Sequence[str] = KINDS, seed: int = 0, epoch: int = 0
+) -> Corpus[Any]:
+    """The corpus with one letter swapped, deleted, inserted or replaced in a share `rate` of its words.
+
+    Each item is drawn for anew in every `epoch`, and is the same whenever seed, epoch and its place are.
+    """
+    if not 0 <= rate <= 1 or not kinds:
+        raise UsageError(f"noise: expected a rate between 0 and 1 and at least one kind, got {rate} and {kinds}")
+    for kind in kinds:
+        check_name(kind, KINDS, "kind of noise")
+    alphabet = letters_of(corpus)
+
+    def pieces(text: str, place: str) -> list[Piece]:
+        chance = Chance(seed, "noise", epoch, place)
+        return noisy_pieces(text, chance, lambda: chance.happens(rate), kinds, alphabet)
+
+    def words(old: Sequence[str], place: str) -> list[str]:
+        chance = Chance(seed, "noise", epoch, place)
+        return [new_text(noisy_pieces(word, chance, lambda: chance.happens(rate), kinds, alphabet)) for word in old]
+
+    def rows(old: Rows, place: str) -> Rows:
+        forms = words([row.form for row in old], place)
+        return tuple(row if "." in row.id else row._replace(form=form) for row, form in zip(old, forms, strict=True))
+
+    return rewrite(corpus, Rewriting(rows, words, pieces, lambda text, place: new_text(pieces(text, place))))
+
+
+def letters_of(corpus: Corpus[Any]) -> str:
+    """The small letters that a corpus is written with, sorted."""
+    found: set[str] = set()
+
+    def look(words: Sequence[str], place: str) -> list[str]:
+        found.update(*words)
+        return list(words)
+
+    def look_at(text: str, place: str) -> str:
+        found.update(text)
+        return text
+
+    def rows(old: Rows, place: str) -> Rows:
+        look([row.form for row in old], place)
+        return old
+
+    rewrite(corpus, Rewriting(rows, look, lambda text, place: [(look_at(text, place), text)], look_at))
+    return "".join(sorted(char for char in found if char.isalpha() and char == char.lower()))
+
+
+def noisy_pieces(
+    text: str, chance: Chance, chosen: Callable[[], bool], kinds: Sequence[str], alphabet: str
+) -> list[Piece]:
+    """A text whose chosen words each have one letter changed, character by character."""
+    pieces: list[Piece] = []
+    end = 0
+    for match in WORD.finditer(text):
+        pieces += [(char, char) for char in text[end : match.start()]]
+        pieces += changed(match[0], chance, kinds, alphabet) if chosen() else [(char, char) for char in match[0]]
+        end = match.end()
+    return pieces + [(char, char) for char in text[end:]]
+
+
+def changed(word: str, chance: Chance, kinds: Sequence[str], alphabet: str) -> list[Piece]:
+    """A word with one change; a word of one letter is neither swapped nor deleted.
+
+    >>> changed("ab", Chance(0), ["swap"], "")
+    [('ab', 'ba')]
+    """
+    pieces = [(char, char) for char in word]
+    kind, place = chance.choose(kinds), chance.below(len(word))
+    if kind in ("swap", "delete") and len(word) == 1:
+        return pieces
+    if kind == "swap":
+        place = min(place, len(word) - 2)
+        pieces[place : place + 2] = [(word[place : place + 2], word[place + 1] + word[place])]
+    elif kind == "delete":
+        pieces[place] = (word[place], "")
+    else:
+        letter = like(chance.choose(alphabet), word[place])
+        pieces[place] = (word[place], letter + word[place] if kind == "insert" else letter)
+    return pieces
+
+
+def like(letter: str, model: str) -> str:
+    """The letter as a capital if the other is one.
+
+    >>> like("a", "B"), like("a", "b")
+    ('A', 'a')
+    """
+    return letter.upper() if model.isupper() and len(letter.upper()) == 1 else letter

@@ -1,0 +1,34 @@
+"""The laboratory's languages → their Latin letters, by the exact tables of `isogloss.corpora.lab.scripts`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from isogloss.corpora.lab.languages import LANGUAGES
+from isogloss.corpora.lab.scripts import transliterate
+from isogloss.text.pieces import Piece
+from isogloss.text.transliteration.scheme import Scheme
+
+
+class Script:
+    """Letters of one of the laboratory's scripts as those of another: always one for one."""
+
+    def __init__(self, source: str, target: str):
+        self.source, self.target = source, target
+
+    def __call__(self, text: str) -> str:
+        return transliterate(text, self.source, self.target)
+
+    def pieces(self, text: str) -> list[Piece]:
+        return [(char, self(char)) for char in text]
+
+
+@cache
+def scheme(lang: str, target: str = "Latn") -> Scheme:
+    """The scheme of a language of the laboratory."""
+    source = LANGUAGES[lang].script
+    summary = "a language of the laboratory → Latin"
+    return Scheme("laboratory", summary, (Script(source, target),), (Script(target, source),))
+
+
+DEFAULT = scheme("qlj")

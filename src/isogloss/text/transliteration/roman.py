@@ -1,0 +1,37 @@
+"""Any script → Latin, through `uroman` (Hermjakob et al. 2018): the extra `isogloss[roman]`.
+
+Its first use loads tables for some seconds. A word's romanisation hangs on the word alone, and is remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import Any
+
+from isogloss.core.errors import MissingExtra
+from isogloss.text.transliteration.scheme import Rule, Scheme
+
+# with a character that is neither Latin nor plain punctuation: what is Latin already stays
+WORD = re.compile(r"\S*[^\x00-\u024f\u1e00-\u1eff\u2000-\u206f\s]\S*")
+
+
+@lru_cache(maxsize=1 << 17)
+def romanised(word: str) -> str:
+    return str(_uroman().romanize_string(word)).replace(" ", "")
+
+
+@cache
+def _uroman() -> Any:
+    try:
+        from uroman import Uroman
+    except ImportError:
+        raise MissingExtra("uroman", "roman") from None
+    return Uroman()
+
+
+SCHEME = Scheme(
+    name="uroman",
+    summary="any script → Latin (isogloss[roman])",
+    stages=(Rule(WORD, lambda match: romanised(match[0])),),
+)
