@@ -1,4 +1,4 @@
-"""Word-aligned sentence pairs of made-up words, and Equation 1 written down word by word: what the batched loss must give."""
+"""Word-aligned sentence pairs of made-up words, and Equation 1 word by word: what the batched loss must give."""
 
 from __future__ import annotations
 

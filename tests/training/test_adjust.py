@@ -19,7 +19,7 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.load import LoadedModel, load_model, own_copy
 from isogloss.models.pooling import evaluating
 from isogloss.training import shapes
-from isogloss.training.adjust import AdjustmentSettings, Adjusting, adjusting, adjustment, adjustment_objective
+from isogloss.training.adjust import Adjusting, AdjustmentSettings, adjusting, adjustment, adjustment_objective
 from isogloss.training.adjust_loss import AlignmentLoss, LossOptions
 from isogloss.training.adjust_pairs import PairOptions, encode_pairs
 from isogloss.training.checkpoint import Checkpoints

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from aligned_toy import WORDS, bitext
@@ -27,7 +29,7 @@ def test_units_by_hand(bert: LoadedModel) -> None:
     (example,) = encode_pairs(bert, [one("The cat", "Le chat dort", "0-0 1-1 1?2")], PairOptions())
     pieces = [bert.tokenizer(word, add_special_tokens=False)["input_ids"] for word in ("Le", "chat", "dort")]
     lengths = list(map(len, pieces))
-    assert example.windows[1].tolist() == [*bert.prefix, *sum(pieces, []), *bert.suffix]
+    assert example.windows[1].tolist() == [*bert.prefix, *chain(*pieces), *bert.suffix]
     assert example.arrays["target_unit"].tolist() == [3, *np.repeat([0, 1, 2], lengths), 4]
     assert example.arrays["pair_source"].tolist() == [0, 1, 2, 3]
     assert example.arrays["pair_target"].tolist() == [0, 1, 3, 4]

@@ -1,4 +1,4 @@
-"""Continual learning: the second loss is Equation 1 over drawn pairs, held to the right model, part of a run's identity."""
+"""Continual learning: Equation 1 over drawn pairs, held to the right model, and part of a run's identity."""
 
 from __future__ import annotations
 

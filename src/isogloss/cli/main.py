@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from isogloss import __version__
-from isogloss.cli import adapt, align, demo, gc, lab, ls, predict, pretrain, similarity, transfer, validate
+from isogloss.cli import adapt, align, demo, gc, lab, ls, predict, pretrain, report, similarity, transfer, validate
 from isogloss.cli import run as run_command
 from isogloss.cli.arguments import spread_lists
 from isogloss.cli.screen import complain
@@ -34,6 +34,7 @@ app.command("pretrain")(pretrain.pretrain)
 app.command("adapt")(adapt.adapt)
 app.command("align")(align.align)
 app.command("run")(run_command.run)
+app.command("report")(report.report)
 app.command("gc")(gc.gc)
 app.command("ls")(ls.ls)
 app.command("validate")(validate.validate)

@@ -71,6 +71,11 @@ class LoadedModel:
         return (*range(self.layers + 1), *([FINAL] if self.family.final_norm else []))
 
     @property
+    def last_layer(self) -> Layer:
+        """What heads read: the last block's output, after the final norm where there is one."""
+        return FINAL if self.family.final_norm else self.layers
+
+    @property
     def device(self) -> torch.device:
         """Where inputs go: the embeddings' device (the CPU where the weights are kept elsewhere)."""
         device = next(self.body.parameters()).device

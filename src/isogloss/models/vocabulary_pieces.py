@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 LEAST = 2  # how often a pair must occur to become a piece
 Pair = tuple[str, str]
@@ -68,7 +69,7 @@ def _count(
     pieces: Sequence[str | None], number: int, count: int, frequency: Counter[Pair], where: dict[Pair, set[int]]
 ) -> set[Pair]:
     """Add `count` to each neighbouring pair of a word; its pairs."""
-    pairs = [(a, b) for a, b in zip(pieces, pieces[1:], strict=False) if a is not None and b is not None]
+    pairs = [(a, b) for a, b in pairwise(pieces) if a is not None and b is not None]
     for pair in pairs:
         frequency[pair] += count
         if count > 0:

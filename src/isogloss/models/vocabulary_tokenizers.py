@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from tokenizers import Tokenizer
@@ -21,6 +23,7 @@ from isogloss.core.errors import UsageError
 from isogloss.models.vocabulary_pieces import LEAST, frequent_pairs
 
 SPACE = "▁"
+BYTE = re.compile("<0x[0-9A-F]{2}>")
 MARGIN = 0.5  # how much the first new piece of a unigram scores above its parts; the last nothing to speak of
 
 
@@ -46,11 +49,8 @@ def grow(tokenizer: Any, text: Iterable[str], size: int) -> Grown:
         raise UsageError("there is no text to learn new sub-words from")
     first = max(tokenizer.get_vocab().values()) + 1
     growing = GROWING[kind](form, first)
-    characters = growing.characters(words)[:size]
-    with_characters = _rebuilt(form)
-    cut = _cut_words(with_characters, words, growing)
-    room = size - len(characters)
-    pairs = frequent_pairs(cut, growing.joined)
+    room = size - growing.add_characters(words, size)
+    pairs = frequent_pairs(_cut_words(_rebuilt(form), words, growing), growing.joined)
     while room > 0 and (found := next(pairs, None)):
         room -= growing.add(*found)
     growing.finish()
@@ -69,17 +69,16 @@ def word_counts(backend: Tokenizer, text: Iterable[str]) -> Counter[str]:
     words: Counter[str] = Counter()
     for chunk, count in lines.items():
         begins = [0, *(i for i, c in enumerate(chunk) if i and c == SPACE and chunk[i - 1] != SPACE), len(chunk)]
-        for begin, end in zip(begins, begins[1:], strict=False):
+        for begin, end in pairwise(begins):
             words[chunk[begin:end]] += count
     return words
 
 
 def _cut_words(backend: Tokenizer, words: Counter[str], growing: Growing) -> dict[tuple[str | None, ...], int]:
     cut: Counter[tuple[str | None, ...]] = Counter()
-    unknown = growing.unknown
     for word, count in words.items():
         tokens = backend.model.tokenize(word)
-        cut[tuple(None if token.id == unknown else token.value for token in tokens)] += count
+        cut[tuple(None if token.id in growing.unknown else token.value for token in tokens)] += count
     return cut
 
 
@@ -102,23 +101,20 @@ class Growing:
         self.parts: dict[str, tuple[str, ...]] = {}
         self.marks = {token["content"] for token in form["added_tokens"]}
         self.prefix: str = self.model.get("continuing_subword_prefix") or ""
+        # what stands for characters that are not known: a token for all, or one for each byte
+        self.unknown = {number for piece, number in self.vocabulary.items() if BYTE.fullmatch(piece)}
+        self.unknown |= {self.model.get("unk_id"), self.vocabulary.get(self.model.get("unk_token") or "")} - {None}
 
-    @property
-    def unknown(self) -> int | None:
-        """The id of what stands for unknown characters."""
-        return self.vocabulary.get(self.model.get("unk_token") or "")
-
-    def characters(self, words: Counter[str]) -> list[str]:
-        """The characters that the tokenizer does not know, added, the most frequent first."""
+    def add_characters(self, words: Counter[str], most: int) -> int:
+        """Take up the characters that the tokenizer does not know, the most frequent first; how many."""
         seen: Counter[str] = Counter()
         for word, count in words.items():
             for place, character in enumerate(word):
                 seen[(self.prefix if place else "") + character] += count
         missing = [piece for piece, count in seen.items() if count >= LEAST and not self.knows(piece)]
-        ordered = sorted(missing, key=lambda piece: (-seen[piece], piece))
-        for piece in ordered:
+        for piece in sorted(missing, key=lambda piece: (-seen[piece], piece))[:most]:
             self.new(piece, ())
-        return ordered
+        return len(self.parts)
 
     def knows(self, piece: str) -> bool:
         return piece in self.vocabulary
@@ -159,30 +155,25 @@ class GrowingUnigram(Growing):
 
     def __init__(self, form: dict[str, Any], first: int):
         listed = form["model"]["vocab"]
-        self.scores: dict[str, float] = {piece: score for piece, score in listed}
+        self.scores: dict[str, float] = dict(listed)
         self.lowest = min(self.scores.values())
         known: Any = {**form, "model": {**form["model"], "vocab": {piece: i for i, (piece, _) in enumerate(listed)}}}
         super().__init__(known, first)
-        self.listed, self.form = listed, form["model"]
+        self.listed = listed
         numbers = {token["id"]: token["content"] for token in form["added_tokens"]}
         for number in range(len(listed), first):  # ids of added tokens are no places for new pieces
             listed.append([numbers.get(number, f"<isogloss-unused-{number}>"), self.lowest])
 
-    @property
-    def unknown(self) -> int | None:
-        number: int | None = self.form.get("unk_id")
+    def add_characters(self, words: Counter[str], most: int) -> int:
+        number = super().add_characters(words, most)
+        self.scores |= dict.fromkeys(self.parts, self.lowest)
+        self.listed += [[piece, self.lowest] for piece in self.parts]
         return number
-
-    def new(self, piece: str, parts: tuple[str, ...]) -> None:
-        super().new(piece, parts)
-        if not parts:  # a character
-            self.scores[piece] = self.lowest
-            self.listed.append([piece, self.lowest])
 
     def finish(self) -> None:
         """Scores in the order of the pieces, for a long one may best be cut into pieces that are new as well."""
         longest = max(map(len, self.scores))
-        grown = [piece for piece, parts in self.parts.items() if parts or piece not in self.scores]
+        grown = [piece for piece in self.parts if piece not in self.scores]
         for number, piece in enumerate(grown):
             best = _best_score(piece, self.scores, min(longest, len(piece)), self.lowest)
             self.scores[piece] = best + MARGIN * (1 - number / len(grown))

@@ -20,12 +20,10 @@ CONFIG: Spec = {
     "legend": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 150, "orient": "top", "columns": 4,
                "symbolOpacity": 1},
 }  # fmt: skip
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 
 def _spec(title: str, **parts: Any) -> Spec:
     return {
-        "$schema": SCHEMA,
         "description": title,
         "data": {"name": "rows"},
         "width": "container",

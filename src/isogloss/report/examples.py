@@ -44,7 +44,9 @@ def _columns(subject: Subject, analysis: Analysis, experiment: dict[str, Any], r
     if subject.reference is None:
         return [str(rows["changes"][0])]
     same = [pl.col(name) == value for name, value in experiment.items()]
-    cells = analysis.deltas.filter(*same, other_language(), pl.col("metric") == analysis.main_metrics[experiment["task"]])
+    cells = analysis.deltas.filter(
+        *same, other_language(), pl.col("metric") == analysis.main_metrics[experiment["task"]]
+    )
     costs = cells.group_by("change", maintain_order=True).agg(pl.col("delta").mean()).drop_nulls().sort("delta")
     present = set(rows["changes"])
     return [name for name in [subject.reference, *costs["change"].head(1)] if name in present]
@@ -63,7 +65,9 @@ def _targets(predictions: pl.DataFrame, runs: dict[str, str]) -> list[dict[str, 
         if len(found) == TARGETS:
             break
         wrong = rows.filter(pl.col("score").fill_null(0) < 1)
-        worst = wrong.sort(pl.col("score").fill_null(0), -pl.col("gold").str.len_chars(), maintain_order=True).head(ITEMS)
+        worst = wrong.sort(pl.col("score").fill_null(0), -pl.col("gold").str.len_chars(), maintain_order=True).head(
+            ITEMS
+        )
         chosen = [frame.filter(pl.col("target") == target, pl.col("item").is_in(worst["item"].to_list()))
                   for frame in by_run.values()]  # fmt: skip
         by_item = [{row["item"]: row for row in frame.iter_rows(named=True)} for frame in chosen]
@@ -80,16 +84,16 @@ def _item(rows: list[dict[str, Any] | None]) -> dict[str, Any]:
     predicted = [None if row is None else json.loads(row["prediction"]) for row in rows]
     scores = [None if row is None or row["score"] is None else round(row["score"], 4) for row in rows]
     shared = {"item": first["item"], "scores": scores}
-    if isinstance(gold, list):
+    if isinstance(gold, list) and not (gold and isinstance(gold[0], int)):  # a tag or an arc for each word
         words = text if isinstance(text, list) else [str(number) for number in range(1, len(gold) + 1)]
         return {**shared, "words": _cut(words), "gold": _cut(gold), "predicted": [_cut(one) for one in predicted],
                 "more": max(0, len(words) - WORDS)}  # fmt: skip
-    if isinstance(gold, dict):  # an answer: its place in the paragraph
-        context = str(gold.get("context", ""))
-        answers = [None if one is None else context[one[0] : one[1]] for one in predicted]
-        text = {**(text or {}), "paragraph": _around(context, int(gold.get("start", 0)))}
-        gold, predicted = " / ".join(dict.fromkeys(map(str, gold.get("answers", [])))), answers
-    return {**shared, "text": _cut(text or {}), "gold": _cut(gold), "predicted": [_cut(one) for one in predicted]}
+    if isinstance(gold, list):  # start and stop of an answer, the paragraph, all answers
+        start, _, context, answers, *_ = gold
+        predicted = [None if one is None else context[one[0] : one[1]] for one in predicted]
+        text = {**(text or {}), "paragraph": _around(context, start)}
+        gold = " / ".join(dict.fromkeys(answers))
+    return {**shared, "text": _cut(text or {}), "gold": _cut(gold), "predicted": _cut(predicted)}
 
 
 def _around(context: str, start: int) -> str:

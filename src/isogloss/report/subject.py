@@ -145,7 +145,7 @@ def _kind(frame: pl.DataFrame, path: Path) -> tuple[str, Mapping[str, Any]]:
     columns = set(frame.columns)
     if RESULT_COLUMNS.keys() <= columns:
         return "rows", RESULT_COLUMNS
-    if PREDICTED <= columns:
+    if columns >= PREDICTED:
         return "predictions", {}
     if CURVE_COLUMNS.keys() - {"note"} <= columns:
         return "curves", {**CURVE_COLUMNS, **RUN_COLUMNS}

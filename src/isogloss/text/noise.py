@@ -8,6 +8,7 @@ corpus itself. Tags, trees and answers stay those of the words.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from isogloss.text.pieces import Piece, new_text
 from isogloss.text.rewriting import Rewriting, Rows, rewrite
 
 WORD = re.compile(r"[^\W\d_]+")
+RARE = 1000  # a letter that is less than one of so many is a foreign name's
 KINDS = ("swap", "delete", "insert", "replace")
 
 
@@ -51,23 +53,24 @@ def noise(
 
 
 def letters_of(corpus: Corpus[Any]) -> str:
-    """The small letters that a corpus is written with, sorted."""
-    found: set[str] = set()
+    """The small letters that a corpus is written with, rare ones left out; sorted."""
+    counts: Counter[str] = Counter()
 
     def look(words: Sequence[str], place: str) -> list[str]:
-        found.update(*words)
+        for word in words:
+            counts.update(word)
         return list(words)
-
-    def look_at(text: str, place: str) -> str:
-        found.update(text)
-        return text
 
     def rows(old: Rows, place: str) -> Rows:
         look([row.form for row in old], place)
         return old
 
-    rewrite(corpus, Rewriting(rows, look, lambda text, place: [(look_at(text, place), text)], look_at))
-    return "".join(sorted(char for char in found if char.isalpha() and char == char.lower()))
+    def text(old: str, place: str) -> str:
+        return look([old], place)[0]
+
+    rewrite(corpus, Rewriting(rows, look, lambda old, place: [(old, text(old, place))], text))
+    letters = {char: n for char, n in counts.items() if char.isalpha() and char == char.lower()}
+    return "".join(sorted(char for char, n in letters.items() if n * RARE >= sum(letters.values())))
 
 
 def noisy_pieces(

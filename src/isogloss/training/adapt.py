@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import os
 import shutil
@@ -11,11 +10,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from isogloss.core.errors import InputError, UsageError
+from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.models.adapters import Adapter, use_adapter
+from isogloss.models.language_head import with_language_head
 from isogloss.models.load import LoadedModel, load_model
 from isogloss.training.budget import Budget
 from isogloss.training.checkpoint import Checkpoints
@@ -87,7 +87,7 @@ def adaptation(
     folder for the model; the same call goes on where it was interrupted.
     """
     workers = join()
-    base = _with_head(model, device)
+    base = with_language_head(model, device)
     if adapter is not None:
         base = adapter(base, seed=seed)
     if not any(weight.requires_grad for weight in base.network.parameters()):
@@ -149,27 +149,3 @@ def _places(sequences: Sequences, mix_share: float, languages: int) -> list[int]
         return [target]
     extra = max(len(others), round(target * mix_share / (1 - mix_share)))
     return [target, *apportion(shares(others), extra)]
-
-
-def _with_head(model: LoadedModel | str | os.PathLike[str], device: str | None) -> LoadedModel:
-    """A copy of the model with its language-model head, in fp32."""
-    if not isinstance(model, LoadedModel):
-        return _from_files(model, device)
-    if model.network is not model.body:
-        network, body = copy.deepcopy((model.network, model.body))  # together: one lies within the other
-        return replace(model, network=network.float(), body=body)
-    try:
-        whole = _from_files(model.name, str(model.device))
-        whole.body.load_state_dict(model.body.state_dict())  # it may have been changed since it was loaded
-    except (InputError, RuntimeError) as error:
-        why = str(error).splitlines()[0]
-        raise UsageError(f"'{model.name}' is without its head (load_model(…, head='mlm' or 'clm')): {why}") from None
-    return whole
-
-
-def _from_files(name: str | os.PathLike[str], device: str | None) -> LoadedModel:
-    bare = load_model(name, device="cpu")
-    config: Any = bare.body.config
-    if getattr(config, "is_encoder_decoder", False) or config.model_type in ("t5", "mt5"):
-        raise UsageError(f"'{name}' is an encoder-decoder model: it has neither a masked nor a causal objective")
-    return load_model(name, head="clm" if bare.family.causal else "mlm", device=device)

@@ -180,8 +180,7 @@ def save_adjusted(model: LoadedModel, folder: Path, told: dict[str, Any], log: S
     unfinished = folder / ".model.part"
     shutil.rmtree(unfinished, ignore_errors=True)
     network: Any = model.network
-    # the pooler by which BERT judges texts is no part of the body, but belongs to the files
-    weights = {**network.state_dict(), **model.pooler} if network is model.body else None
+    weights = {**network.state_dict(), **model.pooler}  # the body is without its pooler
     with quiet_library():
         network.save_pretrained(unfinished, state_dict=weights)
         model.tokenizer.save_pretrained(unfinished)

@@ -23,7 +23,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.models.attention import padded_attention
 from isogloss.models.heads import body_of, rows_at
-from isogloss.models.load import FINAL, Layer, LoadedModel
+from isogloss.models.load import Layer, LoadedModel
 from isogloss.models.pooling import at_layers, check_layers
 from isogloss.tasks.examples import IGNORE, Batch
 from isogloss.training.shadow import in_bf16
@@ -124,8 +124,7 @@ class AlignmentLoss:
 def chosen_layers(model: LoadedModel, layers: Layer | Sequence[Layer]) -> tuple[Layer, ...]:
     """Layers as given: one or several, or "last", what the model's last norm puts out."""
     listed = [layers] if isinstance(layers, int | str) else list(layers)
-    last = FINAL if model.family.final_norm else model.layers
-    named = tuple(dict.fromkeys(last if layer == "last" else layer for layer in listed))
+    named = tuple(dict.fromkeys(model.last_layer if layer == "last" else layer for layer in listed))
     if not named:
         raise UsageError("layers: expected at least one")
     return check_layers(model, named)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import Corpus
 from isogloss.models.batching import IntArray
 from isogloss.models.encoding import padding_id
+from isogloss.models.heads import body_of
 from isogloss.models.load import LoadedModel
 from isogloss.tasks.examples import IGNORE, Batch, Example, Shape, Sizes, collate
 from isogloss.tasks.task import Labels, Task
@@ -38,6 +39,12 @@ class FineTuned:
     labels: Labels
     network: nn.Module
     log: tuple[Report, ...] = ()  # one of each epoch
+
+    @property
+    def encoder(self) -> LoadedModel:
+        """The text stack inside the network, to be measured like any model."""
+        body = body_of(self.network)
+        return replace(self.model, network=body, body=body)
 
 
 def finetune(

@@ -1,8 +1,9 @@
 """The laboratory's front door: every corpus of every language, from one seed.
 
-Raw text, treebanks and entities of different languages are drawn independently (comparable, not parallel);
-parallel text, inference pairs and questions are the same meanings in every language, item by item. Which split
-a meaning may enter is decided by its content, so train, dev and test share none.
+Raw text, treebanks and entities of different languages are drawn independently (comparable, not parallel); lines of
+raw text that follow each other are often about one topic. Parallel text, inference pairs and questions are the same
+meanings in every language, item by item. Which split a meaning may enter is decided by its content, so train, dev
+and test share none.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from isogloss.languages.codes import pair_code
 SPLITS = ("train", "dev", "test")
 CONCEPTS = (*CONTENT_WORDS, *FUNCTION_WORDS)
 NAMED = 55  # per cent of persons and places with a proper name in entity corpora; raw text has fewer
+LASTING = 8  # lines of raw text that are about one topic, on average
 
 
 class Laboratory:
@@ -65,8 +67,8 @@ class Laboratory:
     def sentences(self, lang: str, purpose: str = "text", split: str = "train") -> Iterator[Sentence]:
         """Sentences of one language without end, with all that is known of them."""
         self.check(lang, split)
-        named = {"named": NAMED} if purpose == "ner" else {}
-        meanings = _meanings(Sampler(Chance(self.seed, purpose, split, lang), **named), split)
+        manner = {"ner": {"named": NAMED}, "text": {"lasting": LASTING}}.get(purpose, {})
+        meanings = _meanings(Sampler(Chance(self.seed, purpose, split, lang), **manner), split)
         return map(speaker(lang).say, meanings)
 
     def text(self, lang: str, n: int) -> Corpus[str]:

@@ -25,10 +25,11 @@ class Sampler:
     `room` is how much more a sentence may hold; every optional part takes some of it.
     """
 
-    def __init__(self, chance: Chance, *, named: int = 30):
+    def __init__(self, chance: Chance, *, named: int = 30, lasting: int = 1):
         self.chance = chance
         self.named = named  # per cent of persons, places and the like who have a proper name
-        self.topic = 0
+        self.lasting = lasting  # sentences that are about one topic, on average
+        self.topic = chance.below(TOPICS)
         self.room = 0
 
     def sentence(self) -> Clause:
@@ -40,7 +41,8 @@ class Sampler:
 
     def _sentence(self) -> Clause:
         chance = self.chance
-        self.topic = chance.below(TOPICS)
+        if chance.below(self.lasting) == 0:
+            self.topic = chance.below(TOPICS)
         self.room = 3 + chance.below(9)
         if chance.below(100) < 4:
             return self.question()

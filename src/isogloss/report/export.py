@@ -1,0 +1,113 @@
+"""Every table of a report as LaTeX, Markdown and CSV, every figure as SVG, PNG and PDF."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from isogloss.core.errors import MissingExtra
+from isogloss.core.files import atomic_write, atomic_write_binary
+from isogloss.report.analysis import Analysis
+from isogloss.report.charts import Spec, curve_spec, histogram_spec, score_spec
+from isogloss.report.series import series
+from isogloss.report.subject import Subject
+from isogloss.report.tables import tables
+from isogloss.results.table_formats import latex, write_table
+
+Progress = Callable[[str, int, int], None]  # what, done, of how many
+Rows = list[dict[str, Any]]
+WIDTH = 560
+
+
+def export(
+    subject: Subject, analysis: Analysis, folder: str | os.PathLike[str], progress: Progress | None = None
+) -> list[Path]:
+    """The files that were written, in `folder`/tables and `folder`/figures."""
+    found, written = tables(subject, analysis), []
+    for number, one in enumerate(found, 1):
+        stem = Path(folder) / "tables" / file_name(one.name)
+        with atomic_write(stem.with_suffix(".tex")) as file:
+            file.write(latex(one.table, caption=f"{one.title}. {one.note}", label=f"tab:{stem.name}"))
+        for suffix in (".md", ".csv"):
+            write_table(one.table, stem.with_suffix(suffix))
+        written += [stem.with_suffix(suffix) for suffix in (".tex", ".md", ".csv")]
+        if progress:
+            progress("tables", number, len(found))
+    drawn = dict(figures(subject, analysis))
+    for number, (name, spec) in enumerate(drawn.items(), 1):
+        for suffix, content in _pictures(spec):
+            written.append((Path(folder) / "figures" / file_name(name)).with_suffix(suffix))
+            with atomic_write_binary(written[-1]) as file:
+                file.write(content)
+        if progress:
+            progress("figures", number, len(drawn))
+    return written
+
+
+def file_name(name: str) -> str:
+    """A name that is safe in any folder.
+
+    >>> file_name("similarity-svcca(20)"), file_name("../../x")
+    ('similarity-svcca-20', 'x')
+    """
+    return re.sub(r"[^\w]+", "-", name, flags=re.ASCII).strip("-")[:100] or "unnamed"
+
+
+def figures(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
+    """The charts of the page, one for each experiment that it lets one choose."""
+    data = series(subject, analysis.scores)
+    names, groups = data["targets"], dict[str, Rows]()
+    for one in data["scores"]:
+        group = "-".join(
+            ["scores", *_telling(one, data["scores"], ("study", "model", "source")), one["task"], one["metric"]]
+        )
+        groups.setdefault(group, []).extend(_score_rows(one, names))
+    yield from ((name, _filled(score_spec(), rows)) for name, rows in groups.items())
+    for one in data["curves"]:
+        told = _telling(one, data["curves"], ("study", "model", "source", "changes", "task"))
+        yield "-".join(["similarity", one["index"], *told, one["when"]]), _filled(curve_spec(), _curve_rows(one, names))
+    for series_name in dict.fromkeys(row["series"] for row in data["histograms"]):
+        rows = [row for row in data["histograms"] if row["series"] == series_name]
+        yield f"histogram-{series_name}", _filled(histogram_spec(), rows)
+
+
+def _telling(one: dict[str, Any], every: Rows, columns: tuple[str, ...]) -> list[str]:
+    return [str(one[name]) for name in columns if one[name] and len({str(other[name]) for other in every}) > 1]
+
+
+def _score_rows(one: dict[str, Any], names: list[str]) -> Rows:
+    rows = []
+    for target, mean, sd, gap in zip(one["target"], one["mean"], one["sd"], one["gap"], strict=True):
+        score, spread = 100 * mean, 100 * (sd or 0)
+        facts = {"target": names[target], "change": one["changes"] or "no change", "experiment": one["task"]}
+        rows.append({**facts, "score": score, "sd": sd, "gap": gap, "low": score - spread, "high": score + spread})
+    return rows
+
+
+def _curve_rows(one: dict[str, Any], names: list[str]) -> Rows:
+    lows, highs = one.get("low", one["value"]), one.get("high", one["value"])
+    return [
+        {"target": names[target], "experiment": one["when"], "layer": layer, "stage": stage or "block"}
+        | {"value": values[i], "low": low[i], "high": high[i]}
+        for target, values, low, high in zip(one["target"], one["value"], lows, highs, strict=True)
+        for i, (layer, stage) in enumerate(zip(one["layer"], one["stage"], strict=True))
+        if values[i] is not None
+    ]
+
+
+def _filled(spec: Spec, rows: Rows) -> Spec:
+    return {**spec, "width": WIDTH, "datasets": {"rows": rows}}
+
+
+def _pictures(spec: Spec) -> Iterator[tuple[str, bytes]]:
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingExtra("vl-convert-python", "figures") from None
+    convert: Any = vl_convert
+    yield ".svg", convert.vegalite_to_svg(spec).encode()
+    yield ".png", convert.vegalite_to_png(spec, scale=2)
+    yield ".pdf", convert.vegalite_to_pdf(spec)

@@ -1,0 +1,353 @@
+"use strict";
+// The page's own script: tables that sort, charts over the series in the page, the browser of examples.
+// Everything from a corpus goes in as text (textContent, Vega values), never as markup.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const specs = JSON.parse(document.getElementById("specs").textContent);
+const byId = (id) => document.getElementById(id);
+
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+const isolated = (text) => element("bdi", { dir: "auto", textContent: text });
+
+// ---- tables ----
+
+function sortTable(button) {
+  const head = button.closest("th"), table = button.closest("table"), body = table.tBodies[0];
+  const column = [...head.parentNode.children].indexOf(head);
+  const next = { none: "ascending", ascending: "descending", descending: "none" }[head.ariaSort || "none"];
+  table.rowsAsRead ??= [...body.rows];
+  for (const other of head.parentNode.children) other.ariaSort = "none";
+  head.ariaSort = next;
+  const key = (row) => {
+    const cell = row.cells[column], value = cell.dataset.value;
+    return value === undefined ? cell.textContent : value === "" ? NaN : Number(value);
+  };
+  const compare = (a, b) => {
+    const [x, y] = [key(a), key(b)];
+    if (typeof x === "number" && typeof y === "number") {
+      if (isNaN(x) || isNaN(y)) return isNaN(x) - isNaN(y); // what is not there comes last, whichever way
+      return next === "descending" ? y - x : x - y;
+    }
+    return (next === "descending" ? -1 : 1) * String(x).localeCompare(String(y), undefined, { numeric: true });
+  };
+  body.append(...(next === "none" ? table.rowsAsRead : [...table.rowsAsRead].sort(compare)));
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button.sort");
+  if (button) sortTable(button);
+});
+
+// ---- charts ----
+
+function telling(all, names) {
+  // what has to be said to tell these series apart: the names whose values differ
+  const needed = names.filter((name) => new Set(all.map((one) => one[name])).size > 1);
+  return (one) => needed.map((name) => one[name] || (name === "changes" ? "no change" : "")).filter(Boolean).join(" · ");
+}
+
+function options(select, labels, none) {
+  select.replaceChildren(...(none ? [new Option(none, "")] : []), ...labels.map((label, i) => new Option(label, i)));
+}
+
+function chosenTargets() {
+  const boxes = [...document.querySelectorAll("#languages input")];
+  return new Set(boxes.filter((box) => box.checked).map((box) => Number(box.value)));
+}
+
+async function draw(id, rows, note) {
+  const place = byId(id);
+  place.closest("figure").querySelector(".said").textContent = note || "";
+  const actions = { export: true, source: false, compiled: false, editor: false };
+  const spec = { ...specs[id], datasets: { rows } };
+  if (place.view) place.view.finalize();
+  const drawn = await vegaEmbed(place, spec, { mode: "vega-lite", renderer: "svg", actions, downloadFileName: id });
+  place.view = drawn.view;
+  place.dataset.rows = rows.length; // for whoever waits until it is drawn
+}
+
+const points = (value) => (value === null ? null : value * 100);
+
+const scores = {
+  groups: [],
+  start() {
+    const same = (one) => JSON.stringify([one.study, one.model, one.task, one.source, one.metric]);
+    const found = new Map();
+    for (const one of data.scores) found.set(same(one), [...(found.get(same(one)) || []), one]);
+    this.groups = [...found.values()];
+    const label = telling(this.groups.map((group) => group[0]), ["study", "model", "source"]);
+    const labels = this.groups.map((group) => [label(group[0]), group[0].task, group[0].metric].filter(Boolean).join(" · "));
+    this.labels = labels;
+    options(byId("scores-a"), labels);
+    options(byId("scores-b"), labels, "nothing");
+    if (this.groups.length < 2) byId("scores-b").closest("label").hidden = true;
+    for (const id of ["scores-a", "scores-b"]) byId(id).addEventListener("change", () => this.draw());
+  },
+  draw() {
+    const kept = chosenTargets(), rows = [];
+    for (const id of ["scores-a", "scores-b"]) {
+      if (byId(id).value === "") continue;
+      const number = Number(byId(id).value);
+      for (const one of this.groups[number]) {
+        one.target.forEach((target, i) => {
+          if (!kept.has(target)) return;
+          const score = points(one.mean[i]), sd = points(one.sd[i]);
+          rows.push({
+            target: data.targets[target], change: one.changes || "no change", experiment: this.labels[number],
+            score, sd, gap: points(one.gap[i]), low: score - (sd || 0), high: score + (sd || 0),
+          });
+        });
+      }
+    }
+    return draw("scores", rows, "Lines: standard deviation over seeds.");
+  },
+};
+
+const curves = {
+  start() {
+    const indexes = [...new Set(data.curves.map((one) => one.index))];
+    byId("index").replaceChildren(...indexes.map((name) => new Option(name)));
+    const layers = [...new Set(data.curves.flatMap((one) => one.layer))].sort((a, b) => a - b);
+    for (const id of ["from", "to"]) byId(id).replaceChildren(...layers.map((layer) => new Option(layer)));
+    byId("to").value = layers.at(-1);
+    this.list();
+    byId("index").addEventListener("change", () => { this.list(); this.draw(); });
+    for (const id of ["curves-a", "curves-b", "from", "to"]) byId(id).addEventListener("change", () => this.draw());
+  },
+  list() {
+    // the experiments that were measured with the index; the choice stays where it can
+    const before = [byId("curves-a"), byId("curves-b")].map((select) => select.selectedOptions[0]?.text);
+    this.own = data.curves.filter((one) => one.index === byId("index").value);
+    const label = telling(this.own, ["study", "model", "source", "changes", "task"]);
+    this.labels = this.own.map((one) => [label(one), one.when + " fine-tuning"].filter(Boolean).join(" · "));
+    options(byId("curves-a"), this.labels);
+    options(byId("curves-b"), this.labels, "nothing");
+    ["curves-a", "curves-b"].forEach((id, i) => {
+      const again = this.labels.indexOf(before[i]);
+      if (again >= 0) byId(id).value = again;
+    });
+  },
+  chosen() {
+    const ids = ["curves-a", "curves-b"].filter((id) => byId(id).value !== "");
+    return ids.map((id) => [this.own[Number(byId(id).value)], this.labels[Number(byId(id).value)]]);
+  },
+  within(layer) {
+    return layer >= Number(byId("from").value) && layer <= Number(byId("to").value);
+  },
+  draw() {
+    const kept = chosenTargets(), rows = [];
+    for (const [one, experiment] of this.chosen()) {
+      one.target.forEach((target, t) => {
+        if (!kept.has(target)) return;
+        one.layer.forEach((layer, i) => {
+          if (!this.within(layer) || one.value[t][i] === null) return;
+          rows.push({
+            target: data.targets[target], experiment, layer, stage: one.stage[i] || "block", value: one.value[t][i],
+            low: one.low ? one.low[t][i] : one.value[t][i], high: one.high ? one.high[t][i] : one.value[t][i],
+          });
+        });
+      });
+    }
+    const bands = rows.some((row) => row.low !== row.value);
+    return Promise.all([draw("curves", rows, bands ? "Bands: 95 % bootstrap interval over sentences." : ""), this.gaps(kept)]);
+  },
+  async gaps(kept) {
+    // the gap of each target beside its similarity in the layers that are looked at
+    if (!byId("gaps")) return;
+    const rows = [], said = [];
+    const score = scores.groups[Number(byId("scores-a").value)] || [];
+    for (const [one, experiment] of this.chosen()) {
+      const own = score.find((s) => s.model === one.model && s.source === one.source && (s.changes === one.changes || !one.changes));
+      if (!own) continue;
+      const found = [];
+      one.target.forEach((target, t) => {
+        const i = own.target.indexOf(target);
+        if (!kept.has(target) || i < 0 || own.gap[i] === null || data.targets[target] === one.source) return;
+        const values = one.value[t].filter((value, k) => value !== null && one.stage[k] === "" && this.within(one.layer[k]));
+        if (!values.length) return;
+        const similarity = values.reduce((a, b) => a + b) / values.length;
+        found.push({ target: data.targets[target], experiment, similarity, gap: points(own.gap[i]) });
+      });
+      rows.push(...found);
+      const rho = spearman(found.map((row) => row.similarity), found.map((row) => row.gap));
+      if (rho !== null) said.push(`${experiment}: Spearman's ρ = ${rho.toFixed(2)} over ${found.length} languages`);
+    }
+    const layers = `Similarity: mean over layers ${byId("from").value} to ${byId("to").value}. `;
+    return draw("gaps", rows, rows.length ? layers + said.join("; ") : "No scores belong to these curves.");
+  },
+};
+
+function spearman(x, y) {
+  if (x.length < 4) return null;
+  const ranks = (values) => values.map((v) => values.filter((w) => w < v).length + values.filter((w) => w === v).length / 2);
+  const [a, b] = [ranks(x), ranks(y)], middle = x.length / 2;
+  const sum = (f) => a.reduce((total, _, i) => total + f(a[i] - middle, b[i] - middle), 0);
+  const spread = Math.sqrt(sum((p) => p * p) * sum((_, q) => q * q));
+  return spread ? sum((p, q) => p * q) / spread : null;
+}
+
+const histograms = {
+  start() {
+    this.labels = [...new Set(data.histograms.map((row) => row.series))];
+    options(byId("histogram"), this.labels);
+    byId("histogram").addEventListener("change", () => this.draw());
+  },
+  draw() {
+    const wanted = this.labels[Number(byId("histogram").value)];
+    return draw("histograms", data.histograms.filter((row) => row.series === wanted));
+  },
+};
+
+function languages(redraw) {
+  const place = byId("languages");
+  const boxes = data.targets.map((name, i) => {
+    const box = element("input", { type: "checkbox", value: i, checked: data.targets.length <= 24 || i < 12 });
+    return element("label", {}, box, isolated(name));
+  });
+  const every = (checked) => {
+    for (const box of place.querySelectorAll("input")) box.checked = checked;
+    redraw();
+  };
+  const all = element("button", { type: "button", className: "plain", textContent: "all", onclick: () => every(true) });
+  const none = element("button", { type: "button", className: "plain", textContent: "none", onclick: () => every(false) });
+  place.append(...boxes);
+  place.after(element("div", { className: "links" }, all, none));
+  place.addEventListener("change", redraw);
+}
+
+// ---- examples ----
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1eeff}]/u;
+
+function tagOf(value) {
+  return Array.isArray(value) ? `${value[1]} ← ${value[0]}` : String(value);
+}
+
+function wordTable(item, columns) {
+  // words from left to right or from right to left as they are written; a row for the gold and for each prediction
+  const rows = [["", item.words, null], ["gold", item.gold, null], ...columns.map((name, i) => [name, item.predicted[i], item.gold])];
+  const body = rows.filter(([, values]) => values).map(([name, values, gold]) => {
+    const cells = values.map((value, i) => {
+      const wrong = gold && tagOf(value) !== tagOf(gold[i]);
+      return element("td", { className: wrong ? "wrong" : "" }, isolated(tagOf(value)));
+    });
+    return element("tr", {}, element("th", { scope: "row" }, isolated(name)), ...cells);
+  });
+  const dir = RIGHT_TO_LEFT.test(item.words.join("")) ? "rtl" : "ltr";
+  const table = element("table", { className: "words", dir }, element("tbody", {}, ...body));
+  return element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "words with their labels" }, table);
+}
+
+const svg = (name, attributes, text) => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+};
+
+function tree(item, predicted, name) {
+  // the gold tree above the words, the predicted one below; arcs that differ are dashed
+  const widths = item.words.map((word, i) => Math.max(44, 8 * Math.min([...word].length, 16) + 14, 6.5 * item.gold[i][1].length + 10));
+  const total = widths.reduce((a, b) => a + b, 0) + 20;
+  const mirrored = RIGHT_TO_LEFT.test(item.words.join(""));
+  let edge = 10;
+  const centres = widths.map((width) => ((edge += width), mirrored ? total - edge + width / 2 : edge - width / 2));
+  const inside = (head) => head > 0 && head <= centres.length;
+  const reach = (arcs) => Math.max(1, ...arcs.map(([head], i) => (inside(head) ? Math.abs(head - 1 - i) : 1)));
+  const lift = (distance) => 18 + 13 * Math.min(distance, 9);
+  const above = lift(reach(item.gold)) + 16, below = lift(reach(predicted)) + 16;
+  const label = `Dependency trees: gold above the words, ${name} below; differing arcs dashed`;
+  const picture = svg("svg", { class: "tree", width: total, height: above + below + 26, role: "img", "aria-label": label });
+  const arc = (i, [head, relation], up, off) => {
+    const x = centres[i], y = up ? above : above + 26, sign = up ? -1 : 1, kind = off ? "off" : "";
+    if (!inside(head)) {
+      picture.append(svg("path", { class: kind, d: `M${x} ${y} V${y + sign * 22}` }));
+      picture.append(svg("text", { class: `relation ${kind}`, x, y: y + sign * 26 + (up ? 0 : 8), "text-anchor": "middle" }, relation));
+      return;
+    }
+    const from = centres[head - 1] + 4 * Math.sign(x - centres[head - 1]), height = lift(Math.abs(head - 1 - i));
+    picture.append(svg("path", { class: kind, d: `M${from} ${y} C${from} ${y + sign * height} ${x} ${y + sign * height} ${x} ${y}` }));
+    const at = { class: `relation ${kind}`, x: (from + x) / 2, y: y + sign * (height * 0.75 + 3) + (up ? 0 : 7), "text-anchor": "middle" };
+    picture.append(svg("text", at, relation));
+  };
+  item.words.forEach((word, i) => {
+    const shown = [...word].length > 16 ? [...word].slice(0, 15).join("") + "…" : word;
+    picture.append(svg("text", { x: centres[i], y: above + 18, "text-anchor": "middle", direction: RIGHT_TO_LEFT.test(word) ? "rtl" : "ltr" }, shown));
+    const off = predicted[i] && tagOf(predicted[i]) !== tagOf(item.gold[i]);
+    arc(i, item.gold[i], true, off);
+    if (predicted[i]) arc(i, predicted[i], false, off);
+  });
+  return element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "trees" }, picture);
+}
+
+function textList(item, columns) {
+  const list = element("dl");
+  const add = (name, value, wrong) => {
+    list.append(element("dt", { textContent: name }), element("dd", { className: wrong ? "wrong" : "" }, isolated(value)));
+  };
+  for (const [name, value] of Object.entries(item.text)) add(name, value);
+  add("gold", item.gold);
+  columns.forEach((name, i) => item.predicted[i] !== null && add(name, item.predicted[i] || "(nothing)", (item.scores[i] ?? 0) < 1));
+  return list;
+}
+
+function showExamples() {
+  const one = data.examples[Number(byId("example-of").value)];
+  const target = one.targets[Number(byId("example-target").value)];
+  byId("example-count").textContent = target.items.length
+    ? `${target.wrong} of ${target.of} items are not all right; the worst ${target.items.length} by ${one.metric}. Wrong labels are marked ✗.`
+    : `All ${target.of} items are right.`;
+  const shown = target.items.map((item) => {
+    const told = one.columns.map((name, i) => (item.scores[i] === null ? null : `${name} ${(100 * item.scores[i]).toFixed(0)}`));
+    const heading = element("h4", { textContent: `Item ${item.item + 1}: ${one.metric} ${told.filter(Boolean).join(", ")}` });
+    const parts = [heading];
+    if (!item.words) parts.push(textList(item, one.columns));
+    else {
+      if (Array.isArray(item.gold[0])) {
+        const last = item.predicted[0] ? 0 : item.predicted.findIndex(Boolean);
+        parts.push(tree(item, item.predicted[last], one.columns[last]));
+      }
+      parts.push(wordTable(item, one.columns));
+      if (item.more) parts.push(element("p", { className: "note", textContent: `${item.more} more words are not shown.` }));
+    }
+    return element("article", { className: "example" }, ...parts);
+  });
+  byId("examples").replaceChildren(...shown);
+}
+
+function startExamples() {
+  const label = telling(data.examples, ["study", "model", "source"]);
+  options(byId("example-of"), data.examples.map((one) => [label(one), one.task].filter(Boolean).join(" · ")));
+  const targets = () => {
+    const one = data.examples[Number(byId("example-of").value)];
+    const before = byId("example-target").selectedOptions[0]?.text;
+    const names = one.targets.map((target) => target.target);
+    options(byId("example-target"), names);
+    const away = names.findIndex((name) => name !== one.source); // the source itself is of less interest
+    byId("example-target").value = Math.max(0, names.includes(before) ? names.indexOf(before) : away);
+  };
+  byId("example-of").addEventListener("change", () => { targets(); showExamples(); });
+  byId("example-target").addEventListener("change", showExamples);
+  targets();
+  showExamples();
+}
+
+// ---- start ----
+
+async function start() {
+  const parts = [["scores", scores], ["curves", curves], ["histograms", histograms]].filter(([id]) => byId(id));
+  for (const [, part] of parts) part.start();
+  if (byId("scores") && byId("curves")) byId("scores-a").addEventListener("change", () => curves.draw());
+  const redraw = async () => { for (const [, part] of parts) await part.draw(); };
+  if (byId("languages")) languages(redraw);
+  if (data.examples.length) startExamples();
+  await redraw();
+  document.documentElement.dataset.ready = "true";
+}
+
+start();

@@ -1,0 +1,224 @@
+"""The report as one HTML file that needs nothing else: no network, no server.
+
+Its content security policy lets only the scripts run that were put in here, by their hashes, and lets nothing be
+fetched; so even markup that slipped through an escape would do nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from isogloss import __version__
+from isogloss.core.errors import MissingExtra
+from isogloss.report.analysis import Analysis, analyse
+from isogloss.report.charts import Spec, curve_spec, gap_spec, histogram_spec, score_spec
+from isogloss.report.examples import examples
+from isogloss.report.findings import findings
+from isogloss.report.markup import isolated, json_element, script_hash, shade_rules, table_html, text
+from isogloss.report.series import series
+from isogloss.report.subject import Subject
+from isogloss.report.tables import NamedTable, tables
+
+LICENCE = """<!-- Charts by Vega, Vega-Lite and Vega-Embed, inlined below: Copyright University of Washington
+Interactive Data Lab and contributors, BSD-3-Clause; they come without warranty of any kind (https://vega.github.io). -->"""
+
+
+def page(subject: Subject, analysis: Analysis | None = None) -> str:
+    """The whole page."""
+    analysis = analysis or analyse(subject)
+    data = {**series(subject, analysis.scores), "examples": examples(subject, analysis)}
+    specs = dict(_charts(subject, analysis))
+    found = tables(subject, analysis)
+    parts = [
+        ("findings", "What was found", _findings(subject, analysis)),
+        ("tables", "Tables", _tables(found)),
+        ("charts", "Charts", _figures(specs) if specs else ""),
+        ("wrong", "Where predictions go wrong", EXAMPLES if data["examples"] else ""),
+        ("made", "How this was made", "\n".join(_made(subject))),
+    ]
+    sections = [(id, title, body) for id, title, body in parts if body]
+    links = "".join(f'<li><a href="#{id}">{title}</a></li>' for id, title, _ in sections)
+    body = "\n".join(f'<section id="{id}" aria-labelledby="{id}-title"><h2 id="{id}-title">{title}</h2>\n{content}\n</section>'
+                     for id, title, content in sections)  # fmt: skip
+    scripts = [*([vega()] if specs else []), _resource("page.js")]
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">
+<meta name="generator" content="isogloss {__version__}">
+<title>{text(subject.title)} · isogloss</title>
+<style>
+{_resource("page.css")}{shade_rules()}
+</style>
+</head>
+<body>
+<a class="skip" href="#findings">To the findings</a>
+<header>
+<h1>{isolated(subject.title)}</h1>
+<p class="lead">{isolated(subject.description)}</p>
+<p class="facts">{_facts(subject)}</p>
+<nav aria-label="Parts of the report"><ul>{links}</ul></nav>
+</header>
+<main>
+{body}
+</main>
+{json_element("data", data)}
+{json_element("specs", specs)}
+{LICENCE if specs else ""}
+{"".join(f"<script>{script}</script>" for script in scripts)}
+</body>
+</html>
+"""
+
+
+def _policy(scripts: list[str]) -> str:
+    """Only these scripts; no requests. Vega compiles its expressions, which is what `unsafe-eval` is for."""
+    allowed = " ".join(map(script_hash, scripts))
+    return f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+def _facts(subject: Subject) -> str:
+    frame, curves = subject.results.frame, subject.results.curves.frame
+    told = [f"{frame['run'].n_unique():,} runs"] if len(frame) else []
+    if subject.planned is not None and subject.planned > frame["run"].n_unique():
+        told[:1] = [f"{frame['run'].n_unique():,} of {subject.planned:,} runs"]
+    for column, name in (("model", "model"), ("changes", "column"), ("task", "task"), ("source", "source")):
+        number = (frame if len(frame) else curves)[column].drop_nulls().n_unique()
+        told += [f"{number} {name}{'s' * (number > 1)}"] if number else []
+    number = (subject.results.tests if len(frame) else curves)["target"].n_unique()
+    told.append(f"{number} target{'s' * (number != 1)}")
+    if len(frame):
+        told.append(f"{frame['seed'].n_unique()} seed{'s' * (frame['seed'].n_unique() > 1)}")
+    return text(" · ".join(told))
+
+
+def _findings(subject: Subject, analysis: Analysis) -> str:
+    failed = len(subject.results.failed)
+    warning = (
+        f'<p class="warning">{failed} run{"s" * (failed > 1)} failed: see the end of this page.</p>' if failed else ""
+    )
+    listed = "\n".join(f"<li>{isolated_text(one)}</li>" for one in findings(subject, analysis))
+    notes = "".join(f'<p class="note">{text(note, 1000)}</p>' for note in analysis.notes)
+    reading = ""
+    if len(analysis.deltas):
+        reading = (
+            '<p class="note">Points are hundredths of a score. Significant: p below .05 after Holm’s correction for all '
+            "comparisons of an experiment. A difference that is not significant is not shown to be zero.</p>"
+        )
+    return (
+        f"{warning}<ul>\n{listed or '<li>There is nothing to say yet: no run is done.</li>'}\n</ul>\n{reading}{notes}"
+    )
+
+
+def isolated_text(sentence: str) -> str:
+    """A sentence of ours; names within it may be written in any direction, so it is kept apart as a whole."""
+    return f'<span dir="ltr">{text(sentence, 2000)}</span>'
+
+
+def _tables(found: list[NamedTable]) -> str:
+    shown = []
+    for one in found:
+        content = f'<p class="note">{text(one.note, 1000)}</p>\n{table_html(one.table, one.title)}'
+        title = isolated(one.title)
+        if one.main:
+            shown.append(f'<h3 id="{_id(one)}">{title}</h3>\n{content}')
+        else:
+            shown.append(f'<details id="{_id(one)}"><summary>{title}</summary>\n{content}</details>')
+    return "\n".join(shown)
+
+
+def _id(one: NamedTable) -> str:
+    return "table-" + "".join(char if char.isascii() and char.isalnum() else "-" for char in one.name)
+
+
+def _charts(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
+    curves = len(subject.results.curves.frame)
+    if len(analysis.scores):
+        yield "scores", score_spec()
+    if curves:
+        yield "curves", curve_spec()
+    if curves and len(analysis.scores):
+        yield "gaps", gap_spec()
+    if len(subject.histograms):
+        yield "histograms", histogram_spec()
+
+
+def _figures(specs: dict[str, Spec]) -> str:
+    head = (
+        '<fieldset class="controls"><legend>Languages</legend><div class="languages" id="languages"></div></fieldset>'
+    )
+    return head + "\n".join(FIGURES[id] for id in specs)
+
+
+def _select(id: str, label: str) -> str:
+    return f'<label>{label}<select id="{id}"></select></label>'
+
+
+def _figure(id: str, title: str, caption: str, *controls: str) -> str:
+    bar = f'<div class="controls">{"".join(controls)}</div>' if controls else ""
+    return (
+        f'<h3>{title}</h3>\n{bar}<figure><div class="chart" id="{id}"></div>\n'
+        f'<figcaption>{caption} <span class="said" aria-live="polite"></span></figcaption></figure>'
+    )
+
+
+CLICK = "Hover for values; a click on the legend brings one out, with the shift key several."
+FIGURES = {
+    "scores": _figure("scores", "Scores by target", CLICK, _select("scores-a", "Experiment"),
+                      _select("scores-b", "Compare with")),
+    "curves": _figure("curves", "Similarity by layer", CLICK, _select("index", "Index"), _select("curves-a", "Experiment"),
+                      _select("curves-b", "Compare with (dashed)"), _select("from", "From layer"), _select("to", "To layer")),
+    "gaps": _figure("gaps", "Gap and similarity", "The layers, the index and the experiments are those chosen above."),
+    "histograms": _figure("histograms", "Distances of related and unrelated words", CLICK, _select("histogram", "Of")),
+}  # fmt: skip
+EXAMPLES = (
+    f'<div class="controls">{_select("example-of", "Experiment")}{_select("example-target", "Target")}</div>'
+    '<p class="note" id="example-count" aria-live="polite"></p><div id="examples"></div>'
+)
+
+
+def _made(subject: Subject) -> Iterator[str]:
+    results = subject.results
+    if subject.command:
+        yield f"<h3>Command</h3><pre>{text(subject.command, 5000)}</pre>"
+    else:
+        yield "<p>The rows came without a record of the command that made them.</p>"
+    if len(results.frame):
+        seeds = ", ".join(map(str, sorted(results.frame["seed"].unique().to_list())[:50]))
+        yield f"<p>Seeds: {text(seeds, 1000)}.</p>"
+    for facts, runs in subject.made:
+        listed = "".join(
+            f"<tr><th scope='row'>{text(name)}</th><td>{text(value)}</td></tr>" for name, value in facts.items()
+        )
+        told = f"<table>{listed}</table>" if facts else "<p>Made before versions were recorded.</p>"
+        yield f"<h3>Versions and hardware of {runs:,} run{'s' * (runs > 1)}</h3>{told}"
+    if subject.study:
+        study = json.dumps(subject.study, indent=1, ensure_ascii=False)
+        yield f"<details><summary>The study, as it was run</summary><pre>{text(study, 200_000)}</pre></details>"
+    if results.failed:
+        failed = "".join(f"<li>{isolated(label)}<pre>{text(why[-800:], 800)}</pre></li>"
+                         for label, why in list(results.failed.items())[:50])  # fmt: skip
+        yield f"<h3>Runs that failed</h3><ul>{failed}</ul>"
+    made = time.strftime("%Y-%m-%d %H:%M", time.localtime())
+    yield f'<p class="note">This page was made by isogloss {text(__version__)} on {made}.</p>'
+
+
+def _resource(name: str) -> str:
+    return files("isogloss.report").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that sets `vegaEmbed`."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingExtra("vl-convert-python", "figures") from None
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return bundle.replace("</script", "<\\/script")
