@@ -10,10 +10,12 @@ from importlib import import_module
 NAMES = [
     "conllu_reading",
     "similarity_battery",
+    "alignment",
     "extraction",
     "spanning_tree",
     "parsing",
     "finetuning",
+    "adjustment",
     "pretraining",
     "studies",
 ]

@@ -27,6 +27,12 @@ PUBLIC = {
     "predict_gaps": "isogloss.results.gap_prediction",
     "transfer": "isogloss.training.transfer",
     "adapt": "isogloss.training.adapt",
+    "extend_vocabulary": "isogloss.models.vocabulary",
+    "language_adapter": "isogloss.models.adapters",
+    "lora": "isogloss.models.adapters_lora",
+    "save_adapter": "isogloss.models.adapters_files",
+    "task_adapter": "isogloss.models.adapters",
+    "use_adapter": "isogloss.models.adapters",
     "adjust": "isogloss.training.adjust",
     "adjusting": "isogloss.training.adjust",
     "alignment_replay": "isogloss.training.replay",
@@ -60,6 +66,12 @@ PUBLIC = {
     "load_model": "isogloss.models.load",
     "read_treebank": "isogloss.corpora.readers",
     "transliterate": "isogloss.text.transliterate",
+    "noise": "isogloss.text.noise",
+    "code_switch": "isogloss.text.code_switching",
+    "reorder": "isogloss.text.word_order",
+    "clean": "isogloss.text.cleaning",
+    "line_filter": "isogloss.text.cleaning",
+    "identify": "isogloss.text.identification",
 }
 
 __all__ = ["__version__", *PUBLIC]

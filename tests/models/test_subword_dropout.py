@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from shared_data import shared
-from tiny_models import LISTED, SENTENCES
 
 from isogloss.core.errors import UsageError
 from isogloss.models.encoding import encode_words, tokenize
 from isogloss.models.load import LoadedModel, load_model
 from isogloss.models.subword_dropout import with_subword_dropout
+from shared_data import shared
+from tiny_models import LISTED, SENTENCES
 
 TEXTS = [*SENTENCES, "Ünknown žebra 龍 a\u0301bc  doubled  spaces", "don't!", "", "naïve café"]
 KINDS = ["bert", "xlm-roberta", "qwen2", "llama", "gemma3_text", "modernbert", "mt5", "xglm"]
@@ -38,7 +38,8 @@ def test_pieces_get_smaller_and_say_the_same(tiny: Callable[[str], LoadedModel],
         ids = tokenize(with_subword_dropout(model, probability, seed=2), SENTENCES)["input_ids"]
         lengths.append(sum(map(len, ids)))
         decode = model.tokenizer.decode
-        assert [decode(one) for one in ids] == [decode(one) for one in tokenize(model, SENTENCES)["input_ids"]]
+        plain = tokenize(model, SENTENCES)["input_ids"]
+        assert [decode(a).replace(" ", "") for a in ids] == [decode(a).replace(" ", "") for a in plain]
     assert lengths[0] < lengths[1] < lengths[2]
 
 

@@ -35,7 +35,7 @@ def test_rows_are_those_of_the_index(tiny: Tiny, measured: DistanceHistograms) -
         counted = measured.frame.filter(model="original", metric=metric, words="unrelated")
         assert counted["count"].to_list() == one.unrelated_counts.tolist()
         assert counted["low"].to_list() == one.edges[:-1].tolist()
-    assert measured.summary["pair"].unique().to_list() == ["qla-qlc"]
+    assert measured.summary["pair"].unique().to_list() == ["qla>qlc"]
 
 
 def test_shares_add_up(measured: DistanceHistograms) -> None:
@@ -59,11 +59,11 @@ def test_a_model_that_maps_translations_together_separates(tiny: Tiny) -> None:
 def test_they_add_and_are_drawn(tiny: Tiny, measured: DistanceHistograms, tmp_path: Path) -> None:
     more = ig.word_distances({"original": tiny("bert")}, ig.Laboratory(0).bitext("qla", "qld", 20), bins=20)
     both = measured + more
-    assert both.summary.height == 6 and set(both.summary["pair"]) == {"qla-qlc", "qla-qld"}
+    assert both.summary.height == 6 and set(both.summary["pair"]) == {"qla>qlc", "qla>qld"}
     chart = both.plot("cosine").to_dict()
     assert len(chart["concat"]) == 3
     titles = [panel["title"]["text"] for panel in chart["concat"]]
-    assert titles == ["original · qla-qlc", "other · qla-qlc", "original · qla-qld"]
+    assert titles == ["original · qla>qlc", "other · qla>qlc", "original · qla>qld"]
     both.write(tmp_path / "d.csv")
     assert pl.read_csv(tmp_path / "d.csv").height == both.frame.height
     both.write(tmp_path / "d.html")

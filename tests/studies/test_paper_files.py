@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from isogloss.results.deltas import deltas
+from isogloss.results.study_results import read_published
 from isogloss.results.tables import with_published
 from isogloss.results.transfer_means import source_to_x
-from isogloss.results.study_results import read_published
 from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.run import run_study
 from isogloss.studies.spec import Study

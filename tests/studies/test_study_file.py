@@ -10,7 +10,7 @@ from isogloss.core.errors import InputError, IsoglossError
 from isogloss.studies.changes import CHANGES
 from isogloss.studies.spec import TaskSettings
 from isogloss.studies.study_file import read_study, study_of
-from isogloss.training.settings import Settings
+from isogloss.training.settings import NoisySettings
 
 FILE = """\
 name: table
@@ -129,7 +129,7 @@ def test_a_model_may_be_made_or_changed() -> None:
 
 
 def test_settings_of_a_study_are_those_of_training() -> None:
-    assert set(TaskSettings.model_fields) == {field.name for field in fields(Settings)}
+    assert set(TaskSettings.model_fields) == {field.name for field in fields(NoisySettings)}
 
 
 def test_every_stored_change_has_a_seed_of_its_own() -> None:

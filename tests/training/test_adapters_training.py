@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from language_toy import CAUSAL, MASKED, TEXT, with_head
+from test_stepping import Recorder, run, stepper
 from toy import treebank
 
 from isogloss.core.errors import UnknownName, UsageError
@@ -21,12 +23,14 @@ from isogloss.models.encoding import padding_id
 from isogloss.models.load import LoadedModel, own_copy
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import collate
+from isogloss.training import shapes
 from isogloss.training.adapt import adaptation
 from isogloss.training.adapters import entropy_minimised, minimise_entropy, prediction_entropy, swapped
 from isogloss.training.evaluation import evaluate
 from isogloss.training.finetune import finetune
 from isogloss.training.saved import load_finetuned, save_finetuned
 from isogloss.training.settings import Settings
+from isogloss.training.shadow import Shadow
 from isogloss.training.transfer import transfer
 
 QUICK: dict[str, Any] = {"steps": 6, "batch": 8, "length": 32, "learning_rate": 5e-3}
@@ -114,8 +118,9 @@ def test_mad_x_end_to_end(task: str, bert: LoadedModel, folders: dict[str, Path]
     assert language and all(torch.equal(t, stacked.body.state_dict()[n]) for n, t in language.items())
     new = {n: t for n, t in network.body.state_dict().items() if ".task." in n and "logits" not in n}
     assert any(not torch.equal(t, stacked.body.state_dict()[n]) for n, t in new.items())
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="other weights"):
         french = swapped(tuned, use_adapter(folders["fr"]))
+    with pytest.warns(UserWarning, match="other weights"):
         back = swapped(french, use_adapter(folders["en"]))
     scores = [_logits(one, dev) for one in (tuned, french, back)]
     assert not torch.equal(scores[0], scores[1]) and torch.equal(scores[0], scores[2])
@@ -130,9 +135,7 @@ def _logits(tuned: Any, corpus: Any) -> torch.Tensor:
         return prediction_entropy(tuned.network, collate(examples, padding_id(tuned.model)))
 
 
-def test_transfer_swaps_adapters_for_each_target(
-    masked: LoadedModel, folders: dict[str, Path], tmp_path: Path
-) -> None:
+def test_transfer_swaps_adapters_for_each_target(masked: LoadedModel, folders: dict[str, Path], tmp_path: Path) -> None:
     model = replace(masked, network=masked.body)
     train, dev = treebank(24), treebank(6, seed=1)
     test = {"fr": treebank(8, "fr"), "es": treebank(8, "es")}
@@ -218,9 +221,7 @@ def test_an_evaluation_finds_weights_batch_by_batch(masked: LoadedModel, folders
     batches = len(list(token_batches([example.tokens for example in examples], 64)))
     seen: list[list[float]] = []
     task = replace(tuned.task, predict=lambda network, batch, labels: _noted(tuned, network, batch, labels, seen))
-    result = evaluate(
-        tuned.network, entropy_minimised(task), tuned.model, {"fr": corpus}, tuned.labels, tokens=64
-    )
+    result = evaluate(tuned.network, entropy_minimised(task), tuned.model, {"fr": corpus}, tuned.labels, tokens=64)
     assert len(seen) == batches > 1 and len({tuple(weights) for weights in seen}) > 1
     assert len(result["fr"].predictions) == 30
 
@@ -228,6 +229,39 @@ def test_an_evaluation_finds_weights_batch_by_batch(masked: LoadedModel, folders
 def _noted(tuned: Any, network: Any, batch: Any, labels: Any, seen: list[list[float]]) -> list[Any]:
     seen.append(next(iter(stack_of(network.body).mixtures())).weights.tolist())  # type: ignore[union-attr]
     return tuned.task.predict(network, batch, labels)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("kind", ["bottleneck", "lora"])
+def test_steps_with_adapters_can_be_recorded(kind: str, bert: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same losses and weights as in plain steps, and the base untouched in both."""
+    if kind == "lora":
+        pytest.importorskip("peft")
+    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    model = own_copy(bert)
+    if kind == "lora":
+        lora(2)(model, seed=0)
+    else:
+        task_adapter(4)(language_adapter(2)(model, seed=0), seed=0)
+    plain, recorder = stepper(model, "pos"), Recorder()
+    recorded = stepper(model, "pos", record=recorder)
+    assert sum(p.numel() for p in plain.parameters) < 0.5 * sum(p.numel() for p in plain.network.parameters())
+    np.testing.assert_allclose(run(recorded), run(plain), rtol=1e-4)
+    assert recorder.recorded > 0
+    for steps in (plain, recorded):
+        assert bits(steps.network.body) == bits(bert.body)  # type: ignore[arg-type]
+
+
+def test_a_copy_in_bf16_trains_the_adapters(bert: LoadedModel) -> None:
+    """As on a GPU: the copy computes, its gradients go to the weights that are trained, and to no others."""
+    model = task_adapter(4)(language_adapter(2)(own_copy(bert), seed=0), seed=0)
+    network = TASKS["pos"].network(model, TASKS["pos"].labels(treebank(8)))
+    shadow = Shadow(network, bf16=True)
+    ids = torch.arange(5, 15)[None]
+    shadow.network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits.sum().backward()
+    shadow.take_gradients()
+    graded = {name for name, weight in network.named_parameters() if weight.grad is not None}
+    trained = {name for name, weight in network.named_parameters() if weight.requires_grad}
+    assert graded == trained and any(".task." in name for name in graded)
 
 
 def test_what_has_no_adapters_is_told(masked: LoadedModel, folders: Any) -> None:

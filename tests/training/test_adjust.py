@@ -158,6 +158,23 @@ def test_divergence_is_told(bert: LoadedModel) -> None:
         ig.adjust(bert, PAIRS, batch=8, learning_rate=1e30, epochs=3)
 
 
+def test_options_reach_what_they_are_for(bert: LoadedModel) -> None:
+    plain = fingerprint(ig.adjust(bert, PAIRS, **QUICK).body)
+    choices: list[dict[str, Any]] = [
+        {"tokens": "words"},
+        {"words": "first"},
+        {"layers": 1},
+        {"reduction": "mean"},
+        {"normalise": True},
+        {"contrastive": "weak"},
+        {"one_to_one": True},
+        {"warmup": 0.5},
+    ]
+    made = [fingerprint(ig.adjust(bert, PAIRS, **QUICK, **one).body) for one in choices]
+    assert len({plain, *made}) == len(choices) + 1
+    assert fingerprint(ig.adjust(bert, PAIRS, **QUICK, tokens="all").body) == plain
+
+
 def test_as_a_model_change(bert: LoadedModel) -> None:
     change = adjusting(PAIRS, layers=2, **QUICK)
     assert isinstance(change, Adjusting)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from isogloss.cli import adapters
 from isogloss.cli import language_model as shared
 from isogloss.cli.arguments import Device
 from isogloss.cli.screen import library_warnings
@@ -17,13 +18,19 @@ def adapt(
     model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
     text: Annotated[list[Path], typer.Option(help="Raw text of the language: files or folders.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model; the same command goes on from it.")],
-    recipe: Annotated[str, typer.Option(help="published (line by line, batches of 8) or modern (joined, of 32).")] = (
-        "published"
-    ),
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="published (line by line, batches of 8), modern (joined, of 32) or adapter (of 64)."),
+    ] = None,
     epochs: Annotated[float | None, typer.Option(min=0.01, help="Passes over the text (20).")] = None,
     steps: shared.Steps = None,
     tokens: shared.Tokens = None,
     minutes: shared.Minutes = None,
+    adapter: adapters.Kind = None,
+    reduction: adapters.Reduction = None,
+    placement: adapters.Placement = "pfeiffer",
+    invertible: adapters.Invertible = True,
+    rank: adapters.Rank = 8,
     mix: Annotated[
         list[str] | None, typer.Option(help="LANGUAGE=FILE …: text of other languages, against forgetting.")
     ] = None,
@@ -59,6 +66,7 @@ def adapt(
             TextFiles(tuple(text), repair),
             out=out,
             recipe=recipe,
+            adapter=adapters.new_adapter(adapter, reduction, placement, invertible, rank),
             epochs=epochs,
             steps=steps,
             tokens=tokens,

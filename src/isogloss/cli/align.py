@@ -22,8 +22,8 @@ def align(
         list[str],
         typer.Argument(
             metavar="TEXT…",
-            help="Tokenised parallel text: LANGUAGE=FILE twice (lines or treebanks); or one file (source ||| target, TSV, "
-            "aligned JSON lines) or folder of aligned treebanks.",
+            help="Tokenised parallel text: LANGUAGE=FILE twice (lines or treebanks), or one file (source ||| target, "
+            "TSV, aligned JSON lines) or folder of aligned treebanks.",
         ),
     ],
     method: Annotated[str, typer.Option(help="embedding, eflomal or pharaoh.")] = "embedding",
@@ -68,7 +68,7 @@ def align(
     from isogloss.core.files import bare_suffix
     from isogloss.models.align import BEST, best_layer, score_layers
     from isogloss.models.align import align as find_links
-    from isogloss.models.load import load_model
+    from isogloss.models.load import LoadedModel, load_model
     from isogloss.text.alignment_score import score_alignment
     from isogloss.text.link_filters import filter_links
 
@@ -77,9 +77,9 @@ def align(
     pairs = _read(texts, repair)
     truth = None if gold is None else _read_gold(gold, pairs, gold_base, repair)
     options: dict[str, Any] = {"unit": unit, "subword": subword, "centre": centre or None}
-    given = {"layer": int(layer) if layer and layer.isdecimal() else layer, **options}
+    given = {"model": model, "layer": int(layer) if layer and layer.isdecimal() else layer, **options}
     with library_warnings(), progress_bars("align") as bars:
-        if model is not None:
+        if model is not None and method == "embedding":
             given["model"] = load_model(
                 model,
                 dtype=dtype,
@@ -88,7 +88,7 @@ def align(
                 allow_pickle=allow_pickle,
                 trust_remote_code=trust_remote_code,
             )
-        if layer == BEST and model is not None and truth is not None and method == "embedding":
+        if layer == BEST and truth is not None and isinstance(given["model"], LoadedModel):
             chosen = {name: value for name, value in options.items() if value is not None}
             scores = score_layers(given["model"], truth, symmetrisation=symmetrise, **chosen)
             _show_scores("layers", "layer", {str(one): counts for one, counts in scores.items()})

@@ -64,10 +64,39 @@ def changes() -> Iterable[Row]:
         yield name, ", ".join(kind.arguments.model_fields), "stored" if kind.stored else "done for each run"
 
 
+def text_changes() -> Iterable[Row]:
+    from isogloss.studies.text_changes import TEXT_CHANGES
+
+    return ((name, ", ".join(kind.arguments.model_fields)) for name, kind in TEXT_CHANGES.items())
+
+
+def schemes() -> Iterable[Row]:
+    from isogloss.text.transliteration.schemes import REVERSIBLE, SCHEMES, languages_of
+
+    for name in SCHEMES:
+        yield name, languages_of(name), "reversible" if name in REVERSIBLE else "", SCHEMES[name].summary
+
+
 def backends() -> Iterable[Row]:
     from isogloss.studies.backends import BACKENDS
 
     return ((name, BACKENDS.module(name)) for name in BACKENDS)
+
+
+def adapters(folder: str = ".") -> Iterable[Row]:
+    """Every adapter below a folder (this one, unless named)."""
+    from isogloss.models.adapters_files import adapters_in
+
+    for one in adapters_in(folder):
+        sizes = ", ".join(f"{name} {value}" for name, value in one.options.items() if value is not None)
+        yield (
+            Path(one.folder).relative_to(folder),
+            one.role,
+            one.lang,
+            Path(one.model["name"]).name,
+            one.placement,
+            sizes,
+        )
 
 
 def runs(folder: Path | None = None) -> Iterable[Row]:
@@ -102,22 +131,28 @@ SHELVES: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
     "tasks": (("task", "reads", "metrics", "what it asks"), tasks),
     "families": (("model type", "kind", "norms"), families),
     "changes": (("change", "arguments", "kept"), changes),
+    "text changes": (("change", "arguments"), text_changes),
+    "schemes": (("scheme", "languages", "", "what it does"), schemes),
     "backends": (("backend", "module"), backends),
+    "adapters": (("folder", "role", "language", "model", "placement", "sizes"), adapters),
     "runs": (("run", "study", "state", "why"), runs),
     "laboratory": (("code", "name", "script", "order", "descent", "role"), laboratory),
     "languages": (("code", "name", "scripts", "family", "branch", "pretrained in"), languages),
 }
-ON_REQUEST = {"languages", "runs"}  # long or slow to gather: shown only when named
+ON_REQUEST = {"languages", "runs", "adapters"}  # long or slow to gather: shown only when named
 
 
 def ls(
     shelf: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(SHELVES)}. All if omitted.")] = None,
-    find: Annotated[str, typer.Argument(help="Only rows that hold this text, such as a language's name.")] = "",
+    find: Annotated[str, typer.Argument(help="Only rows that hold this text; for adapters, their folder.")] = "",
     store: StoreFolder = None,
 ) -> None:
     """List what isogloss knows: formats, indexes, model families, laboratory languages …"""
     wanted = [check_name(shelf, SHELVES, "shelf")] if shelf else [s for s in SHELVES if s not in ON_REQUEST]
     for name in wanted:
         columns, rows = SHELVES[name]
+        if name == "adapters":
+            show_table(name, columns, adapters(find or "."))
+            continue
         found = runs(store) if name == "runs" else rows()
         show_table(name, columns, (row for row in found if find.lower() in "\t".join(map(str, row)).lower()))

@@ -14,7 +14,24 @@ from typing import Annotated
 import typer
 
 from isogloss import __version__
-from isogloss.cli import adapt, align, demo, gc, lab, ls, predict, pretrain, report, similarity, transfer, validate
+from isogloss.cli import (
+    adapt,
+    adjust,
+    align,
+    clean,
+    demo,
+    extend,
+    gc,
+    lab,
+    ls,
+    predict,
+    pretrain,
+    report,
+    similarity,
+    transfer,
+    transliterate,
+    validate,
+)
 from isogloss.cli import run as run_command
 from isogloss.cli.arguments import spread_lists
 from isogloss.cli.screen import complain
@@ -32,7 +49,11 @@ app.command("transfer")(transfer.transfer)
 app.command("predict")(predict.predict)
 app.command("pretrain")(pretrain.pretrain)
 app.command("adapt")(adapt.adapt)
+app.command("extend")(extend.extend)
+app.command("adjust")(adjust.adjust)
 app.command("align")(align.align)
+app.command("transliterate")(transliterate.transliterate)
+app.command("clean")(clean.clean)
 app.command("run")(run_command.run)
 app.command("report")(report.report)
 app.command("gc")(gc.gc)
@@ -42,9 +63,11 @@ app.command("lab")(lab.lab)
 
 LISTS = [
     "--parallel",
+    "--against",
     "--test",
     "--text",
     "--mix",
+    "--swap",
     "--set",
     "--option",
 ]  # options that may be followed by several words

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from isogloss.cli import adapters
 from isogloss.cli.arguments import AllowPickle, Device, TrustRemoteCode, files_by_language
 from isogloss.cli.screen import library_warnings, out, show_table
 from isogloss.cli.training import read_for, training_bar, work_kept
@@ -41,6 +42,19 @@ def transfer(
     reinit: Annotated[
         str | None, typer.Option(help="Draw these layers anew before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
     ] = None,
+    adapter: adapters.Below = None,
+    task_adapter: adapters.TaskAdapter = None,
+    placement: adapters.Placement = "pfeiffer",
+    lora: adapters.Lora = None,
+    swap: adapters.Swap = None,
+    weights: adapters.Weights = "uniform",
+    continual: Annotated[
+        list[Path] | None, typer.Option(help="Word-aligned sentence pairs that are replayed while the task is learnt.")
+    ] = None,
+    continual_weight: Annotated[float, typer.Option(help="Of the replayed pairs' loss beside the task's.")] = 0.01,
+    anchor: Annotated[
+        str, typer.Option(help="With --continual: original or adjusted (see docs), or the folder of the original.")
+    ] = "original",
     grid: Annotated[bool, typer.Option("--grid", help="First find batch size and learning rate on dev.")] = False,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="Keep networks, predictions and rows here, and go on from here.")
@@ -76,7 +90,9 @@ def transfer(
         raise UsageError(f"--vectors are for the baseline bilstm; '{model}' has its own")
     if grid and model == BILSTM:
         raise UsageError("--grid tries rates for pretrained models, far too low for bilstm; give --lr and --batch")
-    before = [] if reinit is None else [draw_anew(reinit)]
+    drawn = [] if reinit is None else [draw_anew(reinit)]
+    before = [*drawn, *adapters.changes(adapter, task_adapter, placement, lora)]
+    swapped = adapters.swaps(swap, weights)
     chosen, numbers, files = TASKS[task], _seeds(seeds), files_by_language(test, "--test")
     if predict:
         _check_pattern(predict, list(files), numbers)
@@ -90,8 +106,9 @@ def transfer(
         loaded = bilstm(vectors, device=device)
     else:
         loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
-    for change in before:
+    for change in drawn:
         change.chosen(loaded)  # layers that the model does not have are told before any work
+    replay = _replay(continual, continual_weight, anchor, repair, device) if continual else None
     chosen = task_over(loaded, chosen)
     with library_warnings(), work_kept(folder), training_bar() as tell:
         if grid:
@@ -104,7 +121,9 @@ def transfer(
             corpora["dev"],
             tests,
             before=before,
+            swap=swapped,
             seeds=numbers,
+            continual=replay,
             out=folder,
             progress=lambda seed, report: tell(f"seed {seed}", report),
             **settings,
@@ -125,6 +144,17 @@ def _seeds(text: str) -> list[int]:
     if not numbers or min(numbers) < 0 or (text.isdecimal() and numbers[0] < 1):
         raise UsageError(f"--seeds: expected a number such as 5, or a list such as 0,1,2, got '{text}'")
     return list(range(numbers[0])) if text.strip().isdecimal() else numbers
+
+
+def _replay(files: list[Path], weight: float, anchor: str, repair: bool, device: str | None) -> Any:
+    """Continual learning on the bitexts; an anchor that is not one of the two names is a model."""
+    from isogloss.cli.adjust import read_bitext
+    from isogloss.models.load import load_model
+    from isogloss.training.replay import ANCHORS, alignment_replay
+
+    bitexts = [read_bitext(path, repair) for path in files]
+    held: Any = anchor if anchor in ANCHORS else load_model(anchor, device=device)
+    return alignment_replay(bitexts, weight=weight, anchor=held)
 
 
 def _check_pattern(pattern: str, targets: list[str], seeds: list[int]) -> None:

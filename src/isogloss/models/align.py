@@ -64,7 +64,7 @@ def align(
     of their sub-words are linked; `subword` is what a word's vector is made of (mean, first or last);
     `centre` takes the sentence's mean from every vector. `eflomal`: learnt from these very pairs, perhaps with
     `priors`. `pharaoh`: the links of the file `forward`, or of it and `reverse` (both source-target), words counted
-    from `base` (0 or 1; 0 unless given). The filters are those of `filter_links`, done last.
+    from `base` (0 or 1; 0 unless given). The filters are those of `filter_links`.
     """
     given = {"model": model, "layer": layer, "unit": unit, "subword": subword, "centre": centre, "gold": gold}
     given |= {"priors": priors, "forward": forward, "reverse": reverse, "base": base}
@@ -74,11 +74,9 @@ def align(
     pairs = without_links(bitext)
     if method == "pharaoh":
         found = _from_files(pairs, symmetrise, **options)
-    elif method == "eflomal":
-        both = eflomal_links(pairs, **options)
-        found = with_links(pairs, [_joined(one, other, symmetrise) for one, other in both])
     else:
-        found = _by_embedding(pairs, symmetrise, progress, **options)
+        pairs = filter_links(pairs, max_words=max_words)  # not above: files have a line for long pairs too
+        found = (_by_eflomal if method == "eflomal" else _by_embedding)(pairs, symmetrise, progress, **options)
     return filter_links(found, one_to_one=one_to_one, drop_identical=drop_identical, max_words=max_words)
 
 
@@ -132,6 +130,10 @@ def _by_embedding(
         raise UsageError("the method 'embedding' needs model= (--model), whose vectors are compared")
     if (layer == BEST) != (gold is not None):
         raise UsageError("layer='best' and gold= go together: the layer of lowest error on the gold links is taken")
+    if options.get("unit") == "subword" and "subword" in options:
+        raise UsageError(
+            "subword= (--subword) makes one vector of a word's sub-words; unit='subword' compares them all"
+        )
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
     options["symmetrisation"] = symmetrise
     if gold is not None:
@@ -140,6 +142,13 @@ def _by_embedding(
         layer = default_layer(loaded)
     links = embedding_links(loaded, pairs, layers=[layer], progress=progress, **options)
     return with_links(pairs, links[layer])
+
+
+def _by_eflomal(
+    pairs: Corpus[AlignedPair], symmetrise: str, progress: Progress | None, *, priors: AnyPath | None = None
+) -> Corpus[AlignedPair]:
+    """In one go, of which nothing can be told on the way."""
+    return with_links(pairs, [_joined(one, other, symmetrise) for one, other in eflomal_links(pairs, priors)])
 
 
 def best_layer(scores: dict[Layer, LinkCounts]) -> Layer:

@@ -13,6 +13,12 @@ def resize(network: Any, size: int) -> None:
     """Room for `size` tokens in the embeddings and in the head, its bias included; what is there stays."""
     with torch.random.fork_rng(devices=[]):  # the library draws the new rows, all of which are set afterwards
         network.resize_token_embeddings(size, mean_resizing=False)
+    output = network.get_output_embeddings()
+    bias: Any = getattr(output, "bias", None)
+    for module in network.modules():
+        # BERT's heads have a second bias: the output's own where tied; untied, the library forgets it
+        if bias is not None and getattr(module, "decoder", None) is output and hasattr(module, "bias"):
+            module.bias = bias if network.config.tie_word_embeddings else nn.Parameter(bias.detach().clone())
 
 
 def token_tables(network: Any) -> list[nn.Parameter]:

@@ -15,9 +15,9 @@ COLOURS = [*PALETTE, "#004C77", "#8F3F00", "#00614A", "#8A4F70", "#9A6A00", "#2F
 CONFIG: Spec = {
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
-    "axis": {"gridColor": "#e3e3e3", "labelColor": "#222", "titleColor": "#222", "labelFontSize": 12, "titleFontSize": 12,
-             "labelLimit": 130, "domainColor": "#888", "tickColor": "#888"},
-    "legend": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 150, "orient": "top", "columns": 4,
+    "axis": {"gridColor": "#e3e3e3", "labelColor": "#222", "titleColor": "#222", "labelFontSize": 12,
+             "titleFontSize": 12, "labelLimit": 130, "domainColor": "#888", "tickColor": "#888"},
+    "legend": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220, "orient": "top", "columns": 4,
                "symbolOpacity": 1},
 }  # fmt: skip
 
@@ -27,7 +27,6 @@ def _spec(title: str, **parts: Any) -> Spec:
         "description": title,
         "data": {"name": "rows"},
         "width": "container",
-        "autosize": {"type": "fit-x", "contains": "padding"},
         "config": CONFIG,
         **parts,
     }
@@ -55,10 +54,10 @@ def _chosen(field: str, shown: float = 1.0, hidden: float = 0.12) -> tuple[list[
 def score_spec() -> Spec:
     """A row per target, a dot per change: the mean over seeds, with its deviation."""
     params, opacity = _chosen("change")
-    x = {"type": "quantitative", "scale": {"zero": False}, "title": "score (points)"}
+    x = {"type": "quantitative", "scale": {"zero": False}, "title": "score (points)", "axis": {"tickCount": 8}}
     return _spec(
         "Scores by target, one dot for each change",
-        height={"step": 20},
+        height={"step": 24},
         encoding={
             "y": {"field": "target", "type": "nominal", "sort": None, "title": None},
             "color": _colour("change", None),
@@ -66,14 +65,16 @@ def score_spec() -> Spec:
             "tooltip": _tooltip("target", "change", "experiment", "score=.2f", "sd=.2f", "gap=.2f"),
         },
         layer=[
-            {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}}},
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.5},
+                "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}},
+            },
             {
                 "params": params,
-                "mark": {"type": "point", "filled": True, "size": 60},
+                "mark": {"type": "point", "filled": True, "size": 70},
                 "encoding": {
                     "x": {"field": "score", **x},
-                    "shape": {"field": "experiment", "type": "nominal", "sort": None, "title": None,
-                              "legend": {"labelLimit": 300, "columns": 1}},
+                    "shape": {"field": "experiment", "type": "nominal", "sort": None, "title": None},
                 },
             },
         ],
@@ -86,7 +87,7 @@ def curve_spec() -> Spec:
     x = {"field": "layer", "type": "quantitative", "title": "layer", "axis": {"tickMinStep": 1, "format": "d"}}
     y = {"type": "quantitative", "title": "similarity", "scale": {"zero": False}}
     dash: Spec = {"field": "experiment", "type": "nominal", "sort": None, "title": None,
-                  "scale": {"range": [[1, 0], [6, 4]]}, "legend": {"labelLimit": 300, "columns": 1}}  # fmt: skip
+                  "scale": {"range": [[1, 0], [6, 4]]}}  # fmt: skip
     blocks, norm = {"filter": "datum.stage != 'final norm'"}, {"filter": "datum.stage == 'final norm'"}
     tip = _tooltip("target", "experiment", "layer", "stage", "value=.3f", "low=.3f", "high=.3f")
     return _spec(
@@ -112,6 +113,7 @@ def curve_spec() -> Spec:
             },
             {"transform": [blocks], "mark": {"type": "circle", "size": 26}, "encoding": {"y": {"field": "value", **y}}},
             {
+                "name": "final norm",
                 "transform": [norm],
                 "mark": {"type": "point", "shape": "diamond", "size": 70},
                 "encoding": {"y": {"field": "value", **y}},
@@ -123,8 +125,13 @@ def curve_spec() -> Spec:
 def gap_spec() -> Spec:
     """The gap of each target against its similarity."""
     place = {
-        "x": {"field": "similarity", "type": "quantitative", "scale": {"zero": False, "padding": 20}},
-        "y": {"field": "gap", "type": "quantitative", "title": "gap (points)", "scale": {"zero": False, "padding": 12}},
+        "x": {
+            "field": "similarity",
+            "type": "quantitative",
+            "scale": {"zero": False, "padding": 20},
+            "axis": {"tickCount": 8},
+        },
+        "y": {"field": "gap", "type": "quantitative", "title": "gap (points)", "scale": {"zero": False, "padding": 14}},
     }
     return _spec(
         "Cross-lingual gap against similarity, one point for each target language",
@@ -132,9 +139,10 @@ def gap_spec() -> Spec:
         encoding={**place, "tooltip": _tooltip("target", "experiment", "similarity=.3f", "gap=.2f")},
         layer=[
             {"mark": {"type": "point", "filled": True, "size": 70},
-             "encoding": {"color": _colour("experiment", None, legend={"labelLimit": 300, "columns": 1}),
+             "encoding": {"color": _colour("experiment", None),
                           "shape": {"field": "experiment", "type": "nominal", "sort": None}}},
-            {"mark": {"type": "text", "dy": -10, "fontSize": 12, "limit": 90}, "encoding": {"text": {"field": "target"}}},
+            {"mark": {"type": "text", "dy": -10, "fontSize": 12, "limit": 90},
+             "encoding": {"text": {"field": "target"}}},
         ],
     )  # fmt: skip
 
@@ -148,7 +156,7 @@ def histogram_spec() -> Spec:
         encoding={
             "x": {"field": "low", "type": "quantitative", "title": "distance", "bin": {"binned": True}},
             "x2": {"field": "high"},
-            "y": {"field": "share", "type": "quantitative", "stack": None, "title": "share of pairs", "axis": {"format": "%"}},
+            "y": {"field": "share", "type": "quantitative", "stack": None, "title": "share", "axis": {"format": "%"}},
             "color": _colour("pairs", None),
             "tooltip": _tooltip("pairs", "low=.3f", "high=.3f", "share=.2%"),
         },

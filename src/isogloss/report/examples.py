@@ -15,7 +15,8 @@ from isogloss.report.subject import Subject
 from isogloss.results.item_scores import with_item_scores
 from isogloss.results.transfer_means import other_language
 
-EXPERIMENTS, TARGETS, ITEMS, WORDS, CHARACTERS = 6, 40, 8, 60, 300
+EXPERIMENTS, TARGETS, ITEMS, WORDS = 6, 40, 8, 60
+LONGEST_WORD, LONGEST_TEXT = 40, 300  # characters
 GROUP = ["study", "model", "task", "source"]
 
 
@@ -24,7 +25,7 @@ def examples(subject: Subject, analysis: Analysis) -> list[dict[str, Any]]:
     predictions = subject.results.predictions
     if not predictions.collect_schema() or subject.results.frame.is_empty():
         return []
-    found = []
+    found: list[dict[str, Any]] = []
     for key, rows in subject.results.tests.group_by(GROUP, maintain_order=True):
         if len(found) == EXPERIMENTS:
             break
@@ -60,14 +61,13 @@ def _targets(predictions: pl.DataFrame, runs: dict[str, str]) -> list[dict[str, 
     """The worst items of each target by the first column's score; the longer one of two that are as bad."""
     by_run = {change: predictions.filter(pl.col("run") == run) for change, run in runs.items()}
     first = next(iter(by_run.values()))
-    found = []
+    found: list[dict[str, Any]] = []
     for (target,), rows in first.group_by("target", maintain_order=True):
         if len(found) == TARGETS:
             break
         wrong = rows.filter(pl.col("score").fill_null(0) < 1)
-        worst = wrong.sort(pl.col("score").fill_null(0), -pl.col("gold").str.len_chars(), maintain_order=True).head(
-            ITEMS
-        )
+        size = pl.col("gold").str.len_chars().cast(pl.Int64)
+        worst = wrong.sort(pl.col("score").fill_null(0), -size, maintain_order=True).head(ITEMS)
         chosen = [frame.filter(pl.col("target") == target, pl.col("item").is_in(worst["item"].to_list()))
                   for frame in by_run.values()]  # fmt: skip
         by_item = [{row["item"]: row for row in frame.iter_rows(named=True)} for frame in chosen]
@@ -86,7 +86,8 @@ def _item(rows: list[dict[str, Any] | None]) -> dict[str, Any]:
     shared = {"item": first["item"], "scores": scores}
     if isinstance(gold, list) and not (gold and isinstance(gold[0], int)):  # a tag or an arc for each word
         words = text if isinstance(text, list) else [str(number) for number in range(1, len(gold) + 1)]
-        return {**shared, "words": _cut(words), "gold": _cut(gold), "predicted": [_cut(one) for one in predicted],
+        return {**shared, "words": _cut(words, LONGEST_WORD), "gold": _cut(gold, LONGEST_WORD),
+                "predicted": _cut(predicted, LONGEST_WORD),
                 "more": max(0, len(words) - WORDS)}  # fmt: skip
     if isinstance(gold, list):  # start and stop of an answer, the paragraph, all answers
         start, _, context, answers, *_ = gold
@@ -98,16 +99,20 @@ def _item(rows: list[dict[str, Any] | None]) -> dict[str, Any]:
 
 def _around(context: str, start: int) -> str:
     """The part of a paragraph that holds the answer."""
-    begin = max(0, start - CHARACTERS // 2)
-    return ("… " if begin else "") + context[begin : begin + CHARACTERS]
+    begin = max(0, start - LONGEST_TEXT // 2)
+    return ("… " if begin else "") + context[begin : begin + LONGEST_TEXT]
 
 
-def _cut(value: Any) -> Any:
-    """The same with long texts and lists cut."""
+def _cut(value: Any, limit: int = LONGEST_TEXT) -> Any:
+    """The same with long texts and lists cut.
+
+    >>> _cut(["word", "a" * 9], 5)
+    ['word', 'aaaaa…']
+    """
     if isinstance(value, str):
-        return value if len(value) <= CHARACTERS else value[:CHARACTERS] + "…"
+        return value if len(value) <= limit else value[:limit] + "…"
     if isinstance(value, list):
-        return [_cut(one) for one in value[:WORDS]]
+        return [_cut(one, limit) for one in value[:WORDS]]
     if isinstance(value, dict):
-        return {key: _cut(one) for key, one in value.items()}
+        return {key: _cut(one, limit) for key, one in value.items()}
     return value

@@ -13,22 +13,24 @@ from isogloss.results.tables import POINTS
 from isogloss.results.transfer_means import other_language
 
 LEVEL = 0.05
-MOST = 30  # sentences; a report of a thousand experiments would not be read otherwise
+MOST = 14  # sentences about one thing: more would not be read
+FEW = 8  # languages
 GROUP = ["study", "model", "task", "source", "metric"]
 
 
-def findings(subject: Subject, analysis: Analysis) -> list[str]:
-    """The most telling sentences first: what transfer costs, what changes do to it, where languages meet."""
-    found = [
-        *_gaps(subject, analysis),
-        *_changes(analysis),
-        *_published(analysis),
-        *_peaks(subject),
-        *_correlations(analysis),
-    ]
-    if len(found) > MOST:
-        found = [*found[:MOST], f"{len(found) - MOST} more findings of this kind are left out here; see the tables."]
-    return found
+def findings(subject: Subject, analysis: Analysis) -> dict[str, list[str]]:
+    """Sentences by what they are about; of each, the first `MOST`."""
+    told = {
+        "Transfer": [*_gaps(subject, analysis)],
+        "What changes do": [*_changes(analysis), *_published(analysis)],
+        "Where languages meet": [*_peaks(subject), *_correlations(subject, analysis)],
+    }
+    return {title: _first(sentences) for title, sentences in told.items() if sentences}
+
+
+def _first(sentences: list[str]) -> list[str]:
+    left = len(sentences) - MOST
+    return sentences if left <= 0 else [*sentences[:MOST], f"{left:,} more of this kind are in the tables alone."]
 
 
 def _gaps(subject: Subject, analysis: Analysis) -> Iterator[str]:
@@ -117,21 +119,24 @@ def _peaks(subject: Subject) -> Iterator[str]:
         )
 
 
-def _correlations(analysis: Analysis) -> Iterator[str]:
+def _correlations(subject: Subject, analysis: Analysis) -> Iterator[str]:
+    """Whether the gap shrinks as similarity grows, of the reference; all indexes of a time in one sentence."""
     rows = _main(analysis.correlations, analysis).filter(pl.col("layer").is_null() & pl.col("value").is_not_null())
-    for row in rows.iter_rows(named=True):
-        if row["value"] < 0:
-            said = "the gap is smaller where languages are more alike"
-        else:
-            said = "the gap is not smaller where languages are more alike"
-        sure = "" if row["p"] < LEVEL else "; this may be chance"
-        interval = "" if row["low"] is None else f" [{row['low']:.2f}, {row['high']:.2f}]"
-        named = _named([row[name] for name in GROUP], rows)
-        change = f", {row['changes']}" if rows["changes"].n_unique() > 1 else ""
+    if subject.reference is not None:
+        rows = rows.filter(pl.col("changes") == subject.reference)
+    for key, group in rows.group_by([*GROUP, "changes", "when", "n"], maintain_order=True):
+        told = ", ".join(f"{row['index']} {_rho(row)}" for row in group.iter_rows(named=True))
+        few = "; so few languages prove little" if key[-1] < FEW else ""
         yield (
-            f"{named}{change}, {row['index']} {row['when']} fine-tuning: over {row['n']} languages {said} "
-            f"(Spearman's ρ = {row['value']:.2f}{interval}, p = {row['p']:.2g}{sure})."
+            f"{_named(key, rows)}, similarity {key[-2]} fine-tuning: ρ of gap and similarity over {key[-1]} languages: "
+            f"{told}. Below 0, languages that are more alike lose less{few}."
         )
+
+
+def _rho(row: dict[str, Any]) -> str:
+    """The coefficient with its p, which says nothing where the ranks agree entirely."""
+    text = f"{row['value']:.2f}".replace("-", "−")
+    return text if abs(row["value"]) > 1 - 1e-9 else f"{text} (p = {row['p']:.2g})"
 
 
 def _main(frame: pl.DataFrame, analysis: Analysis) -> pl.DataFrame:

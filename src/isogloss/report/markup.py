@@ -13,7 +13,7 @@ from isogloss.results.cell_colours import SHADES
 from isogloss.results.tables import Cell, Table
 
 MOST_ROWS = 200  # of a table on a page; the export has them all
-LONGEST = 300  # characters of a cell
+LONGEST = 120  # characters of a cell or a name
 PARTS = re.compile(r"^([^ ]+)( \[[^\]]*\])?( \([^)]*\))?$")  # -1.20** [-1.50, -0.90] (-1.33)
 
 

@@ -13,6 +13,7 @@ function element(name, properties = {}, ...children) {
 }
 
 const isolated = (text) => element("bdi", { dir: "auto", textContent: text });
+const short = (text, limit) => ([...text].length <= limit ? text : [...text].slice(0, limit - 1).join("") + "…");
 
 // ---- tables ----
 
@@ -52,7 +53,7 @@ function telling(all, names) {
 }
 
 function options(select, labels, none) {
-  select.replaceChildren(...(none ? [new Option(none, "")] : []), ...labels.map((label, i) => new Option(label, i)));
+  select.replaceChildren(...(none ? [new Option(none, "")] : []), ...labels.map((label, i) => new Option(short(label, 80), i)));
 }
 
 function chosenTargets() {
@@ -64,11 +65,27 @@ async function draw(id, rows, note) {
   const place = byId(id);
   place.closest("figure").querySelector(".said").textContent = note || "";
   const actions = { export: true, source: false, compiled: false, editor: false };
-  const spec = { ...specs[id], datasets: { rows } };
+  const spec = { ...structuredClone(specs[id]), datasets: { rows } };
+  if (!rows.some((row) => row.stage === "final norm")) spec.layer = spec.layer?.filter((layer) => layer.name !== "final norm");
+  if (spec.height.step) spec.height = spec.height.step * Math.max(1, new Set(rows.map((row) => row.target)).size);
+  const longest = Math.max(0, ...rows.map((row) => String(row.change ?? row.target ?? "").length));
+  const room = Math.max(60, place.clientWidth - 90); // beside the axis and the menu
+  const label = Math.min(150, 7 * longest, room - 30);
+  spec.config.legend = { ...spec.config.legend, labelLimit: label, columns: Math.max(1, Math.floor(room / (label + 28))) };
+  const several = new Set(rows.map((row) => row.experiment)).size > 1; // else the choice says it
+  legendOfExperiments(spec, several ? { columns: 1, labelLimit: room - 30 } : null);
+  spec.config.axis = { ...spec.config.axis, labelLimit: Math.min(130, room / 3) };
   if (place.view) place.view.finalize();
   const drawn = await vegaEmbed(place, spec, { mode: "vega-lite", renderer: "svg", actions, downloadFileName: id });
   place.view = drawn.view;
   place.dataset.rows = rows.length; // for whoever waits until it is drawn
+}
+
+function legendOfExperiments(part, legend) {
+  for (const value of Object.values(part)) {
+    if (value && typeof value === "object") legendOfExperiments(value, legend);
+  }
+  if (part.field === "experiment" && part.type) part.legend = legend;
 }
 
 const points = (value) => (value === null ? null : value * 100);
@@ -154,6 +171,8 @@ const curves = {
       });
     }
     const bands = rows.some((row) => row.low !== row.value);
+    const layers = [...new Set(rows.map((row) => row.layer))].sort((a, b) => a - b), every = Math.ceil(layers.length / 16);
+    specs.curves.encoding.x.axis.values = layers.filter((_, i) => i % every === 0);
     return Promise.all([draw("curves", rows, bands ? "Bands: 95 % bootstrap interval over sentences." : ""), this.gaps(kept)]);
   },
   async gaps(kept) {
@@ -175,7 +194,7 @@ const curves = {
       });
       rows.push(...found);
       const rho = spearman(found.map((row) => row.similarity), found.map((row) => row.gap));
-      if (rho !== null) said.push(`${experiment}: Spearman's ρ = ${rho.toFixed(2)} over ${found.length} languages`);
+      if (rho !== null) said.push(`${experiment}: Spearman’s ρ = ${rho.toFixed(2).replace("-", "−")} over ${found.length} languages`);
     }
     const layers = `Similarity: mean over layers ${byId("from").value} to ${byId("to").value}. `;
     return draw("gaps", rows, rows.length ? layers + said.join("; ") : "No scores belong to these curves.");
@@ -207,7 +226,7 @@ function languages(redraw) {
   const place = byId("languages");
   const boxes = data.targets.map((name, i) => {
     const box = element("input", { type: "checkbox", value: i, checked: data.targets.length <= 24 || i < 12 });
-    return element("label", {}, box, isolated(name));
+    return element("label", {}, box, isolated(short(name, 40)));
   });
   const every = (checked) => {
     for (const box of place.querySelectorAll("input")) box.checked = checked;
@@ -228,19 +247,20 @@ function tagOf(value) {
   return Array.isArray(value) ? `${value[1]} ← ${value[0]}` : String(value);
 }
 
-function wordTable(item, columns) {
-  // words from left to right or from right to left as they are written; a row for the gold and for each prediction
-  const rows = [["", item.words, null], ["gold", item.gold, null], ...columns.map((name, i) => [name, item.predicted[i], item.gold])];
-  const body = rows.filter(([, values]) => values).map(([name, values, gold]) => {
-    const cells = values.map((value, i) => {
-      const wrong = gold && tagOf(value) !== tagOf(gold[i]);
-      return element("td", { className: wrong ? "wrong" : "" }, isolated(tagOf(value)));
-    });
-    return element("tr", {}, element("th", { scope: "row" }, isolated(name)), ...cells);
+function gloss(item, columns) {
+  // as linguists write it: under each word its labels, the gold first; lines wrap, and run as the words do
+  const arcs = Array.isArray(item.gold[0]), predicted = columns.map((name, i) => [name, item.predicted[i]]).filter(([, one]) => one);
+  const line = (className, text) => element("span", { className }, isolated(text));
+  const head = element("li", { className: "names" }, line("word", arcs ? "word (number)" : "word"), line("", "gold"));
+  head.append(...predicted.map(([name]) => line("", name)));
+  const stacks = item.words.map((word, i) => {
+    const gold = tagOf(item.gold[i]);
+    const stack = element("li", {}, line("word", arcs ? `${word} (${i + 1})` : word), line("", gold));
+    stack.append(...predicted.map(([, one]) => line(tagOf(one[i]) === gold ? "" : "wrong", tagOf(one[i]))));
+    return stack;
   });
   const dir = RIGHT_TO_LEFT.test(item.words.join("")) ? "rtl" : "ltr";
-  const table = element("table", { className: "words", dir }, element("tbody", {}, ...body));
-  return element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "words with their labels" }, table);
+  return element("ol", { className: "gloss", dir, ariaLabel: "words with their labels" }, head, ...stacks);
 }
 
 const svg = (name, attributes, text) => {
@@ -262,7 +282,7 @@ function tree(item, predicted, name) {
   const lift = (distance) => 18 + 13 * Math.min(distance, 9);
   const above = lift(reach(item.gold)) + 16, below = lift(reach(predicted)) + 16;
   const label = `Dependency trees: gold above the words, ${name} below; differing arcs dashed`;
-  const picture = svg("svg", { class: "tree", width: total, height: above + below + 26, role: "img", "aria-label": label });
+  const picture = svg("svg", { class: "tree", width: total, height: above + below + 26, viewBox: `0 0 ${total} ${above + below + 26}`, role: "img", "aria-label": label });
   const arc = (i, [head, relation], up, off) => {
     const x = centres[i], y = up ? above : above + 26, sign = up ? -1 : 1, kind = off ? "off" : "";
     if (!inside(head)) {
@@ -276,8 +296,7 @@ function tree(item, predicted, name) {
     picture.append(svg("text", at, relation));
   };
   item.words.forEach((word, i) => {
-    const shown = [...word].length > 16 ? [...word].slice(0, 15).join("") + "…" : word;
-    picture.append(svg("text", { x: centres[i], y: above + 18, "text-anchor": "middle", direction: RIGHT_TO_LEFT.test(word) ? "rtl" : "ltr" }, shown));
+    picture.append(svg("text", { x: centres[i], y: above + 18, "text-anchor": "middle", direction: RIGHT_TO_LEFT.test(word) ? "rtl" : "ltr" }, short(word, 16)));
     const off = predicted[i] && tagOf(predicted[i]) !== tagOf(item.gold[i]);
     arc(i, item.gold[i], true, off);
     if (predicted[i]) arc(i, predicted[i], false, off);
@@ -312,7 +331,7 @@ function showExamples() {
         const last = item.predicted[0] ? 0 : item.predicted.findIndex(Boolean);
         parts.push(tree(item, item.predicted[last], one.columns[last]));
       }
-      parts.push(wordTable(item, one.columns));
+      parts.push(gloss(item, one.columns));
       if (item.more) parts.push(element("p", { className: "note", textContent: `${item.more} more words are not shown.` }));
     }
     return element("article", { className: "example" }, ...parts);

@@ -24,7 +24,7 @@ from isogloss.report.subject import Subject
 from isogloss.report.tables import NamedTable, tables
 
 LICENCE = """<!-- Charts by Vega, Vega-Lite and Vega-Embed, inlined below: Copyright University of Washington
-Interactive Data Lab and contributors, BSD-3-Clause; they come without warranty of any kind (https://vega.github.io). -->"""
+Interactive Data Lab and contributors, BSD-3-Clause; they come without warranty of any kind. -->"""
 
 
 def page(subject: Subject, analysis: Analysis | None = None) -> str:
@@ -42,8 +42,10 @@ def page(subject: Subject, analysis: Analysis | None = None) -> str:
     ]
     sections = [(id, title, body) for id, title, body in parts if body]
     links = "".join(f'<li><a href="#{id}">{title}</a></li>' for id, title, _ in sections)
-    body = "\n".join(f'<section id="{id}" aria-labelledby="{id}-title"><h2 id="{id}-title">{title}</h2>\n{content}\n</section>'
-                     for id, title, content in sections)  # fmt: skip
+    body = "\n".join(
+        f'<section id="{id}" aria-labelledby="{id}-title">\n<h2 id="{id}-title">{title}</h2>\n{content}\n</section>'
+        for id, title, content in sections
+    )
     scripts = [*([vega()] if specs else []), _resource("page.js")]
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -61,7 +63,7 @@ def page(subject: Subject, analysis: Analysis | None = None) -> str:
 <a class="skip" href="#findings">To the findings</a>
 <header>
 <h1>{isolated(subject.title)}</h1>
-<p class="lead">{isolated(subject.description)}</p>
+<p class="lead" dir="auto">{text(subject.description, 2000)}</p>
 <p class="facts">{_facts(subject)}</p>
 <nav aria-label="Parts of the report"><ul>{links}</ul></nav>
 </header>
@@ -103,22 +105,19 @@ def _findings(subject: Subject, analysis: Analysis) -> str:
     warning = (
         f'<p class="warning">{failed} run{"s" * (failed > 1)} failed: see the end of this page.</p>' if failed else ""
     )
-    listed = "\n".join(f"<li>{isolated_text(one)}</li>" for one in findings(subject, analysis))
+    listed = ""
+    for title, sentences in findings(subject, analysis).items():
+        items = "\n".join(f"<li>{text(one, 2000)}</li>" for one in sentences)
+        listed += f"<h3>{title}</h3>\n<ul>\n{items}\n</ul>\n"
     notes = "".join(f'<p class="note">{text(note, 1000)}</p>' for note in analysis.notes)
     reading = ""
     if len(analysis.deltas):
         reading = (
-            '<p class="note">Points are hundredths of a score. Significant: p below .05 after Holm’s correction for all '
-            "comparisons of an experiment. A difference that is not significant is not shown to be zero.</p>"
+            '<p class="note">Points are hundredths of a score. Significant: p below .05 after Holm’s correction for '
+            "all comparisons of an experiment. A difference that is not significant is not shown to be zero.</p>"
         )
-    return (
-        f"{warning}<ul>\n{listed or '<li>There is nothing to say yet: no run is done.</li>'}\n</ul>\n{reading}{notes}"
-    )
-
-
-def isolated_text(sentence: str) -> str:
-    """A sentence of ours; names within it may be written in any direction, so it is kept apart as a whole."""
-    return f'<span dir="ltr">{text(sentence, 2000)}</span>'
+    nothing = "<p>There is nothing to say yet: no run is done.</p>"
+    return f"{warning}{listed or nothing}{reading}{notes}"
 
 
 def _tables(found: list[NamedTable]) -> str:
@@ -172,8 +171,9 @@ CLICK = "Hover for values; a click on the legend brings one out, with the shift 
 FIGURES = {
     "scores": _figure("scores", "Scores by target", CLICK, _select("scores-a", "Experiment"),
                       _select("scores-b", "Compare with")),
-    "curves": _figure("curves", "Similarity by layer", CLICK, _select("index", "Index"), _select("curves-a", "Experiment"),
-                      _select("curves-b", "Compare with (dashed)"), _select("from", "From layer"), _select("to", "To layer")),
+    "curves": _figure("curves", "Similarity by layer", CLICK, _select("index", "Index"),
+                      _select("curves-a", "Experiment"), _select("curves-b", "Compare with (dashed)"),
+                      _select("from", "From layer"), _select("to", "To layer")),
     "gaps": _figure("gaps", "Gap and similarity", "The layers, the index and the experiments are those chosen above."),
     "histograms": _figure("histograms", "Distances of related and unrelated words", CLICK, _select("histogram", "Of")),
 }  # fmt: skip
@@ -196,7 +196,11 @@ def _made(subject: Subject) -> Iterator[str]:
         listed = "".join(
             f"<tr><th scope='row'>{text(name)}</th><td>{text(value)}</td></tr>" for name, value in facts.items()
         )
-        told = f"<table>{listed}</table>" if facts else "<p>Made before versions were recorded.</p>"
+        told = (
+            f'<div class="scroll" tabindex="0">\n<table>{listed}</table></div>'
+            if facts
+            else "<p>Made before versions were recorded.</p>"
+        )
         yield f"<h3>Versions and hardware of {runs:,} run{'s' * (runs > 1)}</h3>{told}"
     if subject.study:
         study = json.dumps(subject.study, indent=1, ensure_ascii=False)

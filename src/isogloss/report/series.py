@@ -23,12 +23,15 @@ def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
     curves = subject.results.curves.frame
     names = [*scores["target"].unique(maintain_order=True), *curves["target"].unique(maintain_order=True)]
     targets = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    scored, measured = (
+        frame.group_by(names, maintain_order=True) for frame, names in ((scores, SCORED), (_curves(curves), MEASURED))
+    )
     return {
         "targets": list(targets),
-        "scores": [_scored(key, rows, targets) for key, rows in scores.group_by(SCORED, maintain_order=True)],
-        "curves": [_measured(key, rows, targets) for key, rows in _curves(curves).group_by(MEASURED, maintain_order=True)],
+        "scores": [_scored(key, rows, targets) for key, rows in scored],
+        "curves": [_measured(key, rows, targets) for key, rows in measured],
         "histograms": subject.histograms.to_dicts(),
-    }  # fmt: skip
+    }
 
 
 def _scored(key: tuple[Any, ...], rows: pl.DataFrame, targets: dict[str, int]) -> dict[str, Any]:

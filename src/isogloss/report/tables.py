@@ -98,9 +98,10 @@ def _correlations(analysis: Analysis) -> Iterator[NamedTable]:
     yield NamedTable(
         "gap-and-similarity",
         "Do languages that are more alike lose less?",
-        "Spearman's ρ of the cross-lingual gap and the similarity averaged over layers, with its 95 % interval; below 0: "
-        "the gap shrinks as similarity grows. n: languages.",
+        "Spearman's ρ of the cross-lingual gap and the similarity averaged over layers, with its 95 % interval; "
+        "below 0: the gap shrinks as similarity grows. n: languages.",
         frame_table(shown if shown["note"].str.len_chars().sum() else shown.drop("note"), decimals=3),
+        main=len(shown) <= 12,
     )
 
 
@@ -109,10 +110,10 @@ def _neurons(subject: Subject) -> Iterator[NamedTable]:
     neutral = subject.results.neutral
     if neutral.is_empty():
         return
-    labels = [name for name in ("changes", "task", "seed", "when") if neutral[name].drop_nulls().n_unique() > 1]
+    labels = [name for name in ("changes", "when") if neutral[name].drop_nulls().n_unique() > 1]
     first = neutral.unique(["model", "changes", "when", "layer", "stage", "rank"], keep="first", maintain_order=True)
-    shown = first.select("model", *[one for one in labels if one not in ("task", "seed")], "layer", "stage", "rank", "of",
-                         "neuron", pl.col("mean").alias("mean |r|"), pl.col("lowest").alias("lowest |r|"))  # fmt: skip
+    correlations = [pl.col("mean").alias("mean |r|"), pl.col("lowest").alias("lowest |r|")]
+    shown = first.select("model", *labels, "layer", "stage", "rank", "of", "neuron", *correlations)
     yield NamedTable(
         "neurons",
         "Language-neutral neurons",

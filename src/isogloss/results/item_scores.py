@@ -1,4 +1,4 @@
-"""The score of every item by itself, from the counts that predictions carry: which sentences went wrong, and how far?"""
+"""The score of every item by itself, from the counts that predictions carry: which sentences went wrong?"""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 
-from isogloss.studies.parts import Part, Text, known, one_key
+from isogloss.studies import adapter_changes as added
+from isogloss.studies.parts import Bitexts, Part, Text, known, one_key
 
 if TYPE_CHECKING:
     from isogloss.models.load import LoadedModel
@@ -60,6 +61,16 @@ class AdaptArguments(LanguageModelArguments):
     mix_share: float = Field(0.2, ge=0, lt=1)
 
 
+class AdjustArguments(Part):
+    """A language pair is a file, or `lab:SOURCE,TARGET/SPLIT/NUMBER`; `settings` are those of `adjustment`."""
+
+    bitext: Bitexts
+    layers: int | str | tuple[int | str, ...] = "last"
+    pairs: int | None = Field(None, ge=1)  # of each bitext, the first so many
+    settings: dict[str, Any] = Field(default_factory=dict)
+    seed: int = Field(0, ge=0)
+
+
 class PretrainArguments(LanguageModelArguments):
     texts: dict[str, Text]
     tokenizer: Literal["wordpiece", "bpe", "unigram", "characters", "bytes"] = "wordpiece"
@@ -88,6 +99,14 @@ def apply_adapt(model: Model, arguments: AdaptArguments, seed: int, work: Path) 
     return adapt(model, text, mix=mix or None, out=work, seed=seed, **options, **arguments.settings)
 
 
+def apply_adjust(model: Model, arguments: AdjustArguments, seed: int, work: Path) -> LoadedModel:
+    from isogloss.studies.corpora import read_bitexts
+    from isogloss.training.adjust import adjust
+
+    bitexts = [one[: arguments.pairs] for one in read_bitexts(arguments.bitext)]
+    return adjust(model, bitexts, layers=arguments.layers, out=work, seed=seed, **arguments.settings)
+
+
 def apply_pretrain(model: Model, arguments: PretrainArguments, seed: int, work: Path) -> LoadedModel:
     from isogloss.studies.corpora import read_corpora
     from isogloss.training.pretrain import pretrain
@@ -100,6 +119,11 @@ def apply_pretrain(model: Model, arguments: PretrainArguments, seed: int, work: 
 CHANGES: dict[str, ChangeKind] = {
     "reinit": ChangeKind(ReinitArguments, apply_reinit),
     "adapt": ChangeKind(AdaptArguments, apply_adapt, stored=True),
+    "adjust": ChangeKind(AdjustArguments, apply_adjust, stored=True),
+    "extend_vocabulary": ChangeKind(added.VocabularyArguments, added.apply_vocabulary, stored=True),
+    "language_adapter": ChangeKind(added.LanguageAdapterArguments, added.apply_language_adapter, stored=True),
+    "task_adapter": ChangeKind(added.TaskAdapterArguments, added.apply_task_adapter),
+    "lora": ChangeKind(added.LoraArguments, added.apply_lora),
     "pretrain": ChangeKind(PretrainArguments, apply_pretrain, stored=True, starts=True),
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from isogloss.core.errors import UsageError
 from isogloss.corpora import readers
+from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import canonical, is_language
@@ -28,6 +29,11 @@ def read_corpora(references: Sequence[str], kind: str, *, lang: str | None = Non
         got = ", ".join(sorted(language for language, _ in odd))
         raise UsageError(f"{references[0]}: only corpora of one language can be joined, got {parts[0].lang} and {got}")
     return parts[0].with_items(item for part in parts for item in part) if len(parts) > 1 else parts[0]
+
+
+def read_bitexts(references: Sequence[str]) -> list[Corpus[AlignedPair]]:
+    """Word-aligned sentence pairs, a corpus for each language pair."""
+    return [_bitext_of_lab(one) if LAB.fullmatch(one) else readers.read_bitext(one) for one in references]
 
 
 def read_parallel(files: Mapping[str, str]) -> ParallelSet:
@@ -67,6 +73,18 @@ def _read(reference: str, kind: str, lang: str | None) -> Corpus[Any]:
         return lab.text(match["langs"], number)
     made: Corpus[Any] = getattr(lab, kind)(match["langs"], match["split"], number)
     return made
+
+
+def _bitext_of_lab(reference: str) -> Corpus[AlignedPair]:
+    from isogloss.corpora.lab.laboratory import Laboratory
+
+    match = LAB.fullmatch(reference)
+    assert match
+    langs = match["langs"].split(",")
+    if len(langs) != 2:
+        raise UsageError(f"bitext: expected two languages such as lab:qla,qlc/train/1000, got {reference}")
+    split, number, seed = _place(reference)
+    return Laboratory(seed).bitext(langs[0], langs[1], number, split)
 
 
 def _place(reference: str) -> tuple[str, int, int]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from isogloss.corpora.corpus import Corpus
 from isogloss.models.load import LoadedModel
+from isogloss.models.subword_dropout import DroppingTokenizer
 from isogloss.results.store import Damaged
 from isogloss.studies.fingerprints import digest
 from isogloss.studies.work import Site
@@ -32,6 +33,8 @@ def remembering(task: Task, names: dict[int, str], site: Site) -> Task:
     """The task with an `encode` that remembers; `names` has the identity of each corpus by its Python id."""
 
     def encode(model: LoadedModel, corpus: Corpus[Any], labels: Labels) -> list[Example]:
+        if id(corpus) not in names or isinstance(model.tokenizer, DroppingTokenizer):  # another one in every epoch
+            return task.encode(model, corpus, labels)
         told = {name: list(values) for name, values in labels.items()}
         frame = (model.prefix, model.suffix, model.max_length, str(model.family))
         key = f"encoded-{digest(VERSION, task.name, _tokenizer(model, site), frame, names[id(corpus)], told)}"

@@ -99,6 +99,12 @@ def _by_task(value: object, info: ValidationInfo) -> dict[str, tuple[Reference, 
     return {"": _references(value, info)}
 
 
+def _bitexts(value: object, info: ValidationInfo) -> tuple[Reference, ...]:
+    """One language pair, or several."""
+    listed = value if isinstance(value, list | tuple) else [value]
+    return tuple(reference(one, info, several=True) for one in listed)
+
+
 def _parallel(value: object, info: ValidationInfo) -> dict[str, Reference]:
     """A file by language, or under "" one that holds them all."""
     if isinstance(value, Mapping):
@@ -107,6 +113,7 @@ def _parallel(value: object, info: ValidationInfo) -> dict[str, Reference]:
 
 
 Text = Annotated[tuple[Reference, ...], BeforeValidator(_references)]
+Bitexts = Annotated[tuple[Reference, ...], BeforeValidator(_bitexts)]
 Corpora = Annotated[dict[str, tuple[Reference, ...]], BeforeValidator(_by_task)]
 Parallel = Annotated[dict[str, Reference], BeforeValidator(_parallel)]
 

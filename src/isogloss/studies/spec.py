@@ -72,6 +72,8 @@ class TaskSettings(Part):
     accumulate: Positive | None = None
     precision: Literal["auto", "fp32", "bf16"] | None = None
     patience: Positive | None = None
+    subword_dropout: float | None = Field(None, ge=0, lt=1)
+    character_noise: float | None = Field(None, ge=0, le=1)
 
 
 class Measure(Part):

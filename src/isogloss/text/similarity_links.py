@@ -15,16 +15,18 @@ import torch
 from torch import Tensor
 
 ALPHA = 0.9
-TIE = 1e-6  # cosines closer than float32 can tell: the first word wins, whatever the batch
+TIE = 1e-7  # cosines that differ by rounding of the states only: the first word wins
 
 
 def cosines(source: Tensor, target: Tensor) -> Tensor:
-    """`[pair, source word, target word]` from `[pair, word, unit]` of both sides.
+    """`[pair, source word, target word]` from `[pair, word, unit]` of both sides, in float64.
+
+    In some models all words have cosines close to 1, which float32 would hardly tell apart.
 
     >>> cosines(torch.tensor([[[2.0, 0.0]]]), torch.tensor([[[0.0, 1.0], [3.0, 0.0]]])).tolist()
     [[[0.0, 1.0]]]
     """
-    one, other = (torch.nn.functional.normalize(side, dim=2) for side in (source, target))
+    one, other = (torch.nn.functional.normalize(side.double(), dim=2) for side in (source, target))
     return torch.bmm(one, other.transpose(1, 2))
 
 

@@ -6,6 +6,7 @@ forms read; everything else stays, MISC included.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar
 
 from isogloss.core.errors import UsageError
@@ -48,10 +49,15 @@ def transliterate(
 def rewriting(scheme: Scheme) -> Rewriting:
     """A scheme as a change of corpora."""
 
+    @cache
+    def alone(word: str) -> str:
+        return word if word == "_" else scheme.words([word])[0]
+
     def rows(old: Rows, place: str) -> Rows:
-        lemmas = [row.form if row.lemma == "_" else row.lemma for row in old]
-        new = zip(old, _forms(scheme, old), scheme.words(lemmas), strict=True)
-        return tuple(row._replace(form=form, lemma="_" if row.lemma == "_" else lemma) for row, form, lemma in new)
+        """Words in their sentence; lemmas, multiword tokens and empty nodes each alone."""
+        words = iter(scheme.words([row.form for row in old if row.id.isdecimal()]))
+        forms = [next(words) if row.id.isdecimal() else alone(row.form) for row in old]
+        return tuple(row._replace(form=form, lemma=alone(row.lemma)) for row, form in zip(old, forms, strict=True))
 
     return Rewriting(
         rows=rows,
@@ -59,13 +65,3 @@ def rewriting(scheme: Scheme) -> Rewriting:
         pieces=lambda text, place: scheme.pieces(text),
         text=lambda text, place: scheme(text) or text,
     )
-
-
-def _forms(scheme: Scheme, rows: Rows) -> list[str]:
-    """The words of the sentence in their context; multiword tokens and empty nodes each alone."""
-    words = iter(scheme.words([row.form for row in rows if row.id.isdecimal()]))
-    return [next(words) if row.id.isdecimal() else _alone(scheme, row.form) for row in rows]
-
-
-def _alone(scheme: Scheme, form: str) -> str:
-    return form if form == "_" else scheme.words([form])[0]

@@ -8,7 +8,6 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -152,14 +151,18 @@ def adjusting(bitext: Bitexts, **options: Any) -> Adjusting:
 
 
 def options_of(given: dict[str, Any], *kinds: Any) -> list[Any]:
-    """Options sorted into the dataclasses that they belong to; an unknown name is an error."""
-    names = [[field.name for field in fields(kind)] for kind in kinds]
+    """Options sorted into the dataclasses that they belong to, the first that has the name; an unknown one is an error.
+
+    >>> options_of({"tokens": "words", "batch": 8}, PairOptions, AdjustmentSettings)[0].tokens
+    'words'
+    """
+    owners: dict[str, Any] = {}
+    for kind in kinds:
+        owners = {field.name: kind for field in fields(kind)} | owners
     for name in given:
-        check_name(name, [*chain(*names)], "option of adjustment")
-    return [
-        kind(**{name: given[name] for name in known if given.get(name) is not None})
-        for kind, known in zip(kinds, names, strict=True)
-    ]
+        check_name(name, owners, "option of adjustment")
+    told = {name: value for name, value in given.items() if value is not None}
+    return [kind(**{name: value for name, value in told.items() if owners[name] is kind}) for kind in kinds]
 
 
 def as_list(bitext: Bitexts) -> list[Corpus[AlignedPair]]:

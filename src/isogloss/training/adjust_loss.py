@@ -81,9 +81,10 @@ class AlignmentLoss:
             before = self._states(frozen, source)
         after = self._states(body, both)
         with torch.autocast(batch.ids.device.type, enabled=False):
-            return torch.stack([self._layer(now, then, batch) for now, then in zip(after, before, strict=True)]).sum()
+            return torch.stack([self.of_states(now, then, batch) for now, then in zip(after, before, strict=True)]).sum()
 
-    def _layer(self, states: Tensor, before: Tensor, batch: Batch) -> Tensor:
+    def of_states(self, states: Tensor, before: Tensor, batch: Batch) -> Tensor:
+        """The loss of one layer: its states for all sentences, and those of the original for the source's."""
         options, arrays = self.options, batch.arrays
         source = unit_vectors(states[0::2], arrays["source_unit"])
         target = unit_vectors(states[1::2], arrays["target_unit"])

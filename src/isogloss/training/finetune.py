@@ -18,6 +18,7 @@ from isogloss.models.heads import body_of
 from isogloss.models.load import LoadedModel
 from isogloss.tasks.examples import IGNORE, Batch, Example, Shape, Sizes, collate
 from isogloss.tasks.task import Labels, Task
+from isogloss.training.augment import training_examples
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.determinism import seeded
 from isogloss.training.evaluation import predict, scored
@@ -68,16 +69,24 @@ def finetune(
     labels = task.labels(train_on)
     with seeded(derive_seed(seed, "head")):
         network = task.network(model, labels).to(model.device).float()
-    learning = objective(model, task, train_on, dev, labels, extra)
+    learning = objective(model, task, train_on, dev, labels, extra, settings, seed)
     log = train(network, learning, settings, seed=seed, checkpoints=checkpoints, progress=progress)
     return FineTuned(task, model, labels, network, tuple(log))
 
 
 def objective(
-    model: LoadedModel, task: Task, train_on: Corpus[Any], dev: Corpus[Any], labels: Labels, extra: ExtraLoss | None
+    model: LoadedModel,
+    task: Task,
+    train_on: Corpus[Any],
+    dev: Corpus[Any],
+    labels: Labels,
+    extra: ExtraLoss | None,
+    settings: Settings | None = None,
+    seed: int = 0,
 ) -> Objective:
     """A task as the training loop sees it."""
-    examples, dev_examples = task.encode(model, train_on, labels), task.encode(model, dev, labels)
+    examples, versions = training_examples(model, task, train_on, labels, settings, seed)
+    dev_examples = task.encode(model, dev, labels)
     gold, filler, sizes = [task.gold(item) for item in dev], padding_id(model), Sizes(examples)
 
     def batch(items: IntArray, shape: Shape | None = None) -> Batch:
@@ -92,7 +101,7 @@ def objective(
 
     lengths, terms = np.array([e.tokens for e in examples]), np.array([loss_terms(e) for e in examples])
     shaped = Shaped(lambda items: rounded(sizes.shape(items), model.max_length), batch, task.loss)
-    return Objective(lengths, terms, loss, score, extra, shaped)
+    return Objective(lengths, terms, loss, score, extra, shaped, versions)
 
 
 def loss_terms(example: Example) -> int:

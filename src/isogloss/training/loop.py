@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
+from isogloss.models.batching import IntArray
 from isogloss.training.batches import epoch_batches
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.determinism import reproducible
@@ -88,15 +89,20 @@ class _Training:
     ):
         self.network, self.objective, self.settings, self.workers = network, objective, settings, workers
         self.checkpoints, self.progress = checkpoints, progress
-        self.order = [
-            epoch_batches(objective.lengths, batch=settings.batch, tokens=settings.tokens, seed=seed, epoch=epoch)
-            for epoch in range(settings.epochs)
-        ]
+        self.order = [self.batches(epoch, seed) for epoch in range(settings.epochs)]
         batches = [items for epoch in self.order for items in epoch]
         self.stepper = Stepper(network, objective, settings, batches, seed=seed, workers=workers)
         self.device, self.steps = self.stepper.device, len(batches)
         self.at = _Place()
         self.clock, self.tokens = time.perf_counter(), 0
+
+    def batches(self, epoch: int, seed: int) -> list[IntArray]:
+        """The items of each step of an epoch, out of the version that is its turn."""
+        size = len(self.objective.lengths) // self.objective.versions
+        start = epoch % self.objective.versions * size
+        lengths, told = self.objective.lengths[start : start + size], self.settings
+        found = epoch_batches(lengths, batch=told.batch, tokens=told.tokens, seed=seed, epoch=epoch)
+        return [items + start for items in found]
 
     def epoch(self, pressed: Callable[[], bool]) -> None:
         """From where training is to the end of the epoch; `pressed` tells of Ctrl-C."""

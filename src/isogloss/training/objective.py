@@ -28,6 +28,7 @@ class Objective:
     equal to the whole. `extra(network, step)` is a second loss of each step. A higher dev `score` is better;
     without one the last epoch is kept.
     `shaped`: the loss of a network that knows no lengths but those of its tensors, whose steps can be recorded.
+    `versions`: the items are those of one corpus so many times over, and each epoch reads the next version.
     """
 
     lengths: IntArray  # tokens of each item
@@ -36,3 +37,4 @@ class Objective:
     score: Callable[[nn.Module], float] | None
     extra: Callable[[nn.Module, int], Tensor] | None = None
     shaped: Shaped | None = None
+    versions: int = 1

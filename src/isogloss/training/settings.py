@@ -12,6 +12,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.tasks.task import Recipe
 
+NOISE = ("subword_dropout", "character_noise")
 PRECISIONS = ("auto", "fp32", "bf16")
 
 
@@ -60,6 +61,24 @@ class Settings:
         return self.precision == "bf16" or (self.precision == "auto" and device.type == "cuda")
 
 
+@dataclass(frozen=True)
+class NoisySettings(Settings):
+    """Settings that make every epoch of the training corpus another; dev and test stay as they are.
+
+    `subword_dropout` is the probability of BPE-dropout and its kin, `character_noise` the share of words that get
+    a letter wrong.
+    """
+
+    subword_dropout: float = 0.0
+    character_noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (0 <= self.subword_dropout < 1 and 0 <= self.character_noise <= 1):
+            told = f"{self.subword_dropout}, {self.character_noise}"
+            raise UsageError(f"subword_dropout must lie in [0, 1) and character_noise in [0, 1], got {told}")
+
+
 def settings_for(recipe: Recipe, **changes: Any) -> Settings:
     """A task's published recipe with some of it changed; None changes nothing.
 
@@ -67,9 +86,11 @@ def settings_for(recipe: Recipe, **changes: Any) -> Settings:
     2
     """
     for name in changes:
-        check_name(name, [field.name for field in fields(Settings)], "setting")
+        check_name(name, [field.name for field in fields(NoisySettings)], "setting")
     given = {name: value for name, value in changes.items() if value is not None}
-    return Settings(**{**asdict(recipe), **given})
+    noisy = given.get("subword_dropout") or given.get("character_noise")
+    kind, others = (NoisySettings, {}) if noisy else (Settings, dict.fromkeys(NOISE))
+    return kind(**{name: value for name, value in {**asdict(recipe), **given}.items() if name not in others})
 
 
 def learning_rate_at(step: int, steps: int, settings: Settings) -> float:

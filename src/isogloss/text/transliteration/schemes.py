@@ -25,7 +25,6 @@ SCHEMES: Registry[Scheme] = Registry(
         "iso9": f"{HERE}.cyrillic:ISO",
         "buckwalter": f"{HERE}.buckwalter:SCHEME",
         "hepburn": f"{HERE}.japanese:SCHEME",
-        "narabizi": f"{HERE}.narabizi:SCHEME",
         "uroman": f"{HERE}.roman:SCHEME",
         "permutation": f"{HERE}.permutation:DEFAULT",
         "laboratory": f"{HERE}.laboratory:DEFAULT",
@@ -42,13 +41,24 @@ OF_LANGUAGE = {
         "cyrillic": "ru uk be bg mk sr kk ky tt ba cv sah mn tg os ce av kv ab",
         "uralic": "myv mdf mhr mrj kpv koi udm",
         "buryat": "bxr",
-        "buckwalter": "ar",
+        "buckwalter": "ar arq ary arz aeb qaf",  # Narabizi is Latin: no letter of it changes
         "hepburn": "ja",
-        "narabizi": "arq ary aeb qaf",
     }.items()
     for lang in langs.split()
 }
 OF_LANGUAGE["kv"] = "uralic"  # Komi, whose members fold into it
+
+
+REVERSIBLE = ("uyghur", "iso9984", "iso9", "buckwalter", "laboratory", "permutation")
+
+
+def languages_of(scheme: str) -> str:
+    """The languages whose own scheme this is.
+
+    >>> languages_of("buryat")
+    'bua'
+    """
+    return " ".join(lang for lang, name in OF_LANGUAGE.items() if name == scheme)
 
 
 def scheme_for(lang: str | None, name: str | None = None, *, seed: int = 0) -> Scheme:
@@ -74,6 +84,5 @@ def inverse_of(scheme: Scheme, *, seed: int = 0) -> Scheme:
     if scheme.name == "permutation":
         return permutation.scheme(seed, inverse=True)
     if not scheme.inverse:
-        known = "uyghur, iso9984, iso9, buckwalter, laboratory, permutation"
-        raise UsageError(f"the scheme '{scheme.name}' cannot be undone; these can: {known}")
+        raise UsageError(f"the scheme '{scheme.name}' cannot be undone; these can: {', '.join(REVERSIBLE)}")
     return Scheme(scheme.name, f"{scheme.summary}, undone", scheme.inverse, scheme.stages)

@@ -1,7 +1,7 @@
 """Narabizi: Arabic of North Africa as people type it, in Latin letters with digits for sounds Latin lacks.
 
 3 is ع, 7 is ح, 9 is ق, 5 is خ, 2 is a hamza, 8 is غ ("wa7ed", "3lach", "9alb"). It is Latin already and has no fixed
-spelling: what is recognised as Narabizi is left alone.
+spelling, so transliteration leaves it alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from isogloss.languages.scripts import script_of
-from isogloss.text.transliteration.scheme import Scheme
 
 # a digit for a sound, inside or at the edge of a word of letters; "2eme", "4x4" and "mp3" are something else
 WORD = re.compile(r"\b(?=\w*[^\W\d_])[^\W\d_]*(?:[23579](?=[^\W\d_]{2})|(?<=[^\W\d_]{2})[23579])[^\W\d_23579]*\w*\b")
@@ -34,19 +33,3 @@ def is_digit_word(word: str) -> bool:
     (True, False, False)
     """
     return bool(WORD.fullmatch(word)) and not NO_SOUND.fullmatch(word.lower())
-
-
-class Unchanged:
-    def __call__(self, text: str) -> str:
-        return text
-
-    def pieces(self, text: str) -> list[tuple[str, str]]:
-        return [(char, char) for char in text]
-
-
-SCHEME = Scheme(
-    name="narabizi",
-    summary="Narabizi (Arabic in Latin letters and digits): recognised and left alone",
-    stages=(Unchanged(),),
-    inverse=(Unchanged(),),
-)

@@ -1,0 +1,151 @@
+"""Adjustment on a word-aligned bitext: whole batches on the device against Equation 1 written as a loop over words.
+
+Same model, same sentence pairs, same steps of 32 pairs with Adam. One loop, what one writes first, runs the network
+sentence by sentence and takes the words one by one; the other runs the network on whole batches, so that what is left
+of the difference is the loss. That part is also timed by itself, from states to their gradients. The losses must agree.
+On a GPU a model of the size of BERT-base, on a CPU one of the laboratory's size, both with random weights.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+import isogloss as ig
+from benchmarks.timing import best_times, report
+from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.corpus import Corpus
+from isogloss.models.encoding import SPECIAL, Encoded, encode_words, padding_id
+from isogloss.models.load import LoadedModel
+from isogloss.tasks.examples import collate
+from isogloss.training.adjust import adjustment
+from isogloss.training.adjust_loss import AlignmentLoss, LossOptions
+from isogloss.training.adjust_pairs import PairOptions, encode_pairs
+
+BATCH, RATE = 32, 5e-5
+
+
+def run(quick: bool = False) -> None:
+    gpu = torch.cuda.is_available()
+    steps = 2 if quick else 6
+    pairs = ig.Laboratory(seed=0).bitext("qla", "qlf", 3_000 if gpu and not quick else BATCH * steps)
+    model = untrained(pairs, gpu)
+    first = pairs[: BATCH * steps]
+    print(
+        f"{len(pairs)} pairs, of which the loops see {len(first)}; {model.layers} × {model.hidden_size}, {model.device}"
+    )
+    adjustment(model, first, batch=BATCH)  # kernels and threads set themselves up
+    speeds = {"isogloss": timed(lambda: adjustment(model, pairs, batch=BATCH), len(pairs))}
+    speeds["loop over sentences and words"] = timed(lambda: looped(model, first, alone=True), len(first))
+    speeds["batches, loop over words"] = timed(lambda: looped(model, first, alone=False), len(first))
+    for name, speed in speeds.items():
+        print(f"{name:32} {speed:10,.1f} pairs/s   isogloss is {speeds['isogloss'] / speed:6.1f} × as fast")
+    check(model, first)
+    loss_alone(model, first)
+
+
+def loss_alone(model: LoadedModel, pairs: Corpus[AlignedPair]) -> None:
+    """Equation 1 and its gradient for one batch, from the states of the last layer on."""
+    part = pairs[:BATCH]
+    batch = collate(encode_pairs(model, [part], PairOptions()), padding_id(model)).to(model.device)
+    loss = AlignmentLoss(model, [model.layers], LossOptions())
+    given = torch.randn(*batch.ids.shape, model.hidden_size, device=model.device, requires_grad=True)
+    texts = [encode_words(model, [getattr(pair, side) for pair in part]) for side in ("source", "target")]
+    before = given[0::2].detach()
+
+    def ours() -> None:
+        torch.autograd.backward(loss.of_states(given, before, batch))
+
+    def theirs() -> None:
+        terms = equation(part, *texts, list(given[0::2]), list(given[1::2]), list(before))
+        torch.autograd.backward(torch.stack(terms).sum())
+
+    times = best_times({"loss alone": ours, "loss alone, loop over words": theirs})
+    report(times, "loss alone")
+
+
+def timed(work: Any, pairs: int) -> float:
+    """Pairs per second."""
+    start = time.perf_counter()
+    work()
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return pairs / (time.perf_counter() - start)
+
+
+def untrained(pairs: Corpus[AlignedPair], gpu: bool) -> LoadedModel:
+    """Without dropout, so that the losses can be compared."""
+    text = [" ".join(side) for pair in pairs for side in (pair.source, pair.target)]
+    model = ig.untrained_encoder(text, width=768 if gpu else 128)
+    for module in model.body.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    body: Any = model.body.to("cuda" if gpu else "cpu")
+    return replace(model, network=body, body=body)
+
+
+def check(model: LoadedModel, pairs: Corpus[AlignedPair]) -> None:
+    """The first step's loss, both ways, before anything has been learnt."""
+    ours = adjustment(model, pairs[:BATCH], batch=BATCH, precision="fp32")[1][0].loss
+    theirs = looped(model, pairs[:BATCH], alone=True)
+    print(f"loss of the first step {ours:.4f}, by the loop {theirs:.4f}, ratio {ours / theirs:.6f}")
+
+
+def looped(model: LoadedModel, pairs: Corpus[AlignedPair], *, alone: bool) -> float:
+    """Train as a loop over words would; the last step's loss. `alone`: one sentence at a time through the network."""
+    body = copy.deepcopy(model.body).train()
+    adam = torch.optim.Adam(body.parameters(), lr=RATE, betas=(0.9, 0.98), eps=1e-9)
+    source, target = (encode_words(model, [getattr(pair, side) for pair in pairs]) for side in ("source", "target"))
+    loss = torch.zeros(())
+    for start in range(0, len(pairs), BATCH):
+        part = slice(start, start + BATCH)
+        with torch.no_grad():
+            before = states(model, model.body, source[part], alone)
+        f, g = (states(model, body, side[part], alone) for side in (source, target))
+        loss = torch.stack(equation(pairs[part], source[part], target[part], f, g, before)).sum()
+        adam.zero_grad()
+        torch.autograd.backward(loss)
+        adam.step()
+    return float(loss.detach())
+
+
+def equation(
+    pairs: Sequence[AlignedPair],
+    source: Sequence[Encoded],
+    target: Sequence[Encoded],
+    f: Sequence[Tensor],
+    g: Sequence[Tensor],
+    before: Sequence[Tensor],
+) -> list[Tensor]:
+    """The terms of Equation 1, one by one."""
+    terms = []
+    for i, pair in enumerate(pairs):
+        s, t, o = words(f[i], source[i]), words(g[i], target[i]), words(before[i], source[i])
+        terms += [(s[a] - t[b]).square().sum() for a, b in pair.alignment.sure]
+        terms += [(s[place] - t[place]).square().sum() for place in ("first", "last")]
+        terms += [(vector - o[word]).square().sum() for word, vector in s.items()]
+    return terms
+
+
+def states(model: LoadedModel, body: Any, texts: Sequence[Encoded], alone: bool) -> list[Tensor]:
+    if alone:
+        return [states(model, body, [text], False)[0] for text in texts]
+    rows = [torch.tensor(text.ids, dtype=torch.int64) for text in texts]
+    ids = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=padding_id(model))
+    mask = nn.utils.rnn.pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
+    output = body(input_ids=ids.to(model.device), attention_mask=mask.to(model.device)).last_hidden_state
+    return list(output)
+
+
+def words(vectors: Tensor, text: Encoded) -> dict[Any, Tensor]:
+    """The mean of the sub-words of each word, and the special tokens."""
+    found: dict[Any, Tensor] = {}
+    for word in sorted(set(text.word.tolist()) - {SPECIAL}):
+        found[word] = torch.stack([vectors[i] for i in range(len(text)) if text.word[i] == word]).mean(0)
+    return {**found, "first": vectors[0], "last": vectors[len(text) - 1]}

@@ -1,0 +1,107 @@
+"""`isogloss adjust MODEL --bitext FILE … --out FOLDER`: pull the vectors of translated words together (Equation 1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from isogloss.cli import language_model as shared
+from isogloss.cli.arguments import AllowPickle, Device, TrustRemoteCode
+from isogloss.cli.screen import library_warnings, out, show_table, warn
+from isogloss.cli.training import training_bar, work_kept
+from isogloss.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from isogloss.corpora.bitext import AlignedPair
+    from isogloss.corpora.corpus import Corpus
+    from isogloss.models.load import Layer
+
+
+def adjust(
+    model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
+    bitext: Annotated[
+        list[Path], typer.Option(help="Word-aligned sentence pairs (see `isogloss align`); several files are mixed.")
+    ],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model; the same command goes on from it.")],
+    layers: Annotated[str, typer.Option(help="Whose states: last, or numbers such as 8 or 8,12.")] = "last",
+    words: Annotated[str, typer.Option(help="A word is the mean, first or last of its sub-words.")] = "mean",
+    tokens: Annotated[str, typer.Option(help="What is paired: words+specials, words, cls or cls+sep.")] = (
+        "words+specials"
+    ),
+    regularise: Annotated[str, typer.Option(help="What of the source is held: words or all (as released).")] = "words",
+    reduction: Annotated[str, typer.Option(help="sum (Equation 1) or mean (as released).")] = "sum",
+    contrastive: Annotated[str | None, typer.Option(help="Add a contrastive objective: weak or strong.")] = None,
+    normalise: Annotated[bool, typer.Option("--normalise", help="Pull z-normalised vectors together.")] = False,
+    one_to_one: Annotated[bool, typer.Option("--one-to-one", help="Without words that have several links.")] = False,
+    drop_identical: Annotated[
+        bool, typer.Option("--drop-identical", help="Without links between equal strings.")
+    ] = False,
+    max_words: Annotated[int | None, typer.Option(min=1, help="Without sentences longer than this.")] = None,
+    pairs: Annotated[
+        int | None, typer.Option(min=1, help="Only the first so many sentence pairs of each file.")
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the bitext.")] = 1,
+    batch: Annotated[int, typer.Option(min=1, help="Sentence pairs per step.")] = 32,
+    lr: Annotated[float, typer.Option(help="Learning rate, after a warm-up over a tenth of the steps.")] = 5e-5,
+    precision: shared.Precision = None,
+    checkpoint_steps: shared.CheckpointSteps = None,
+    seed: Annotated[int, typer.Option(help="Of order and dropout.")] = 0,
+    repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken in the bitexts.")] = False,
+    device: Device = None,
+    allow_pickle: AllowPickle = False,
+    trust_remote_code: TrustRemoteCode = False,
+) -> None:
+    """Adjust a model on word-aligned text, so that words and their translations get like vectors."""
+    from isogloss.models.load import load_model
+    from isogloss.training.adjust import adjustment
+
+    corpora = [read_bitext(path, repair)[:pairs] for path in bitext]
+    chosen = chosen_layers(layers)
+    loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
+    with library_warnings(), work_kept(folder), training_bar() as tell:
+        _, log = adjustment(
+            loaded,
+            corpora,
+            layers=chosen,
+            out=folder,
+            seed=seed,
+            checkpoint_steps=checkpoint_steps,
+            progress=lambda report: tell("adjusting", report),
+            words=words,
+            tokens=tokens,
+            regularise=regularise,
+            reduction=reduction,
+            contrastive=contrastive,
+            normalise=normalise,
+            one_to_one=one_to_one,
+            drop_identical=drop_identical,
+            max_words=max_words,
+            epochs=epochs,
+            batch=batch,
+            learning_rate=lr,
+            precision=precision,
+        )
+    rows = [(report.epoch, report.step, f"{report.loss:.4g}") for report in log]
+    show_table("loss, mean over the steps", ("epoch", "steps", "loss"), rows)
+    out.print(f"written: {folder}", soft_wrap=True)
+
+
+def read_bitext(path: Path, repair: bool) -> Corpus[AlignedPair]:
+    from isogloss.corpora.readers import read_bitext as read
+
+    corpus = read(path, repair=repair)
+    for error in corpus.repairs:
+        warn(f"repaired or left out: {error}")
+    return corpus
+
+
+def chosen_layers(text: str) -> list[Layer]:
+    """
+    >>> chosen_layers("8,12"), chosen_layers("last")
+    ([8, 12], ['last'])
+    """
+    if any(not (part.isdecimal() or part in ("last", "final")) for part in text.split(",")):
+        raise UsageError(f"--layers: expected last, or numbers such as 8 or 8,12, got '{text}'")
+    return [int(part) if part.isdecimal() else part for part in text.split(",")]

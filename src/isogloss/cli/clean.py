@@ -1,0 +1,94 @@
+"""`isogloss clean RAW --lang CODE --out FILE`: a crawl without what is not text of its language."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isogloss.cli.arguments import files_by_language
+from isogloss.cli.screen import show_table, warn
+from isogloss.core.errors import InputError, UsageError
+
+SHOWN = 12  # reasons in the table; --dropped has them all
+HOW = {
+    "library": "the library knows this language",
+    "sample": "learnt from the sample",
+    "script": "by its script alone",
+}
+
+
+def clean(
+    text: Annotated[
+        list[Path], typer.Argument(metavar="RAW…", help="Files or folders of raw text, a sentence a line.")
+    ],
+    lang: Annotated[str, typer.Option(help="Language code of what is to be kept.")],
+    output: Annotated[Path, typer.Option("--out", "-o", help="The lines that are kept.")],
+    script: Annotated[
+        str | None, typer.Option(help="ISO 15924 code, where it is not the language's usual one.")
+    ] = None,
+    sample: Annotated[
+        Path | None, typer.Option(help="Text surely in the language; needed where the library does not know it.")
+    ] = None,
+    against: Annotated[
+        list[str] | None, typer.Option(help="LANGUAGE=FILE of languages that it may be taken for (with --sample).")
+    ] = None,
+    shortest: Annotated[int, typer.Option(min=1, help="Characters of the shortest line.")] = 10,
+    longest: Annotated[int, typer.Option(min=1, help="Characters of the longest line.")] = 2000,
+    letters: Annotated[float, typer.Option(min=0, max=1, help="Least share of letters in a line.")] = 0.6,
+    keep_repeats: Annotated[bool, typer.Option("--keep-repeats", help="Keep lines that were there before.")] = False,
+    dropped: Annotated[Path | None, typer.Option(help="Write what is dropped here: reason<TAB>line.")] = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend damaged lines (encoding, carriage returns).")] = False,
+) -> None:
+    """Keep the lines that are text in one language, each once, and say what was dropped and why."""
+    from isogloss.core.files import atomic_write
+    from isogloss.corpora.raw import stream_files
+    from isogloss.text.cleaning import judge, line_filter
+
+    if output.resolve() in {path.resolve() for path in text}:
+        raise UsageError("--out must be another file than the input")
+    neighbours = {
+        name: list(stream_files([path])) for name, path in files_by_language(against or [], "--against").items()
+    }
+    chosen = line_filter(
+        lang,
+        script=script,
+        sample=None if sample is None else list(stream_files([sample])),
+        neighbours=neighbours,
+        shortest=shortest,
+        longest=longest,
+        letters=letters,
+        repeats=keep_repeats,
+    )
+    counts: Counter[str] = Counter()
+    with contextlib.ExitStack() as files:
+        kept = files.enter_context(atomic_write(output))
+        left = files.enter_context(atomic_write(dropped)) if dropped else None
+        for line, reason in judge(stream_files(text, repair), chosen):
+            counts[reason or "kept"] += 1
+            if reason is None:
+                kept.write(f"{line}\n")
+            elif left:
+                left.write(f"{reason}\t{line}\n")
+        if not counts["kept"]:
+            raise InputError(text[0], f"lines in '{lang}'", f"none of {counts.total()}: {_told(counts)}")
+    _show(counts, lang, chosen.language)
+
+
+def _told(counts: Counter[str]) -> str:
+    return ", ".join(f"{number} {reason}" for reason, number in counts.most_common(5) if number)
+
+
+def _show(counts: Counter[str], lang: str, how: str) -> None:
+    total = counts.total()
+    shown = counts.most_common(SHOWN)
+    if rest := total - sum(number for _, number in shown):
+        shown.append((f"{len(counts) - SHOWN} more reasons", rest))
+    rows = [(reason, f"{number:,}", f"{number / total:.1%}") for reason, number in shown]
+    show_table(f"{total:,} lines; language: {HOW[how]}", ("", "lines", ""), rows)
+    if how == "script":
+        advice = "give --sample (and --against) to tell it from others in the same script"
+        warn(f"'{lang}' is unknown to the library: {advice}")
