@@ -33,16 +33,16 @@ BATCH, RATE = 32, 5e-5
 
 def run(quick: bool = False) -> None:
     gpu = torch.cuda.is_available()
-    steps = 2 if quick else 6
+    steps = 1 if quick else 2
     pairs = ig.Laboratory(seed=0).bitext("qla", "qlf", 3_000 if gpu and not quick else BATCH * steps)
     model = untrained(pairs, gpu)
     first = pairs[: BATCH * steps]
     print(
-        f"{len(pairs)} pairs, of which the loops see {len(first)}; {model.layers} × {model.hidden_size}, {model.device}"
+        f"{len(pairs)} pairs, {len(first)} or fewer for the loops; {model.layers} × {model.hidden_size}, {model.device}"
     )
     adjustment(model, first, batch=BATCH)  # kernels and threads set themselves up
     speeds = {"isogloss": timed(lambda: adjustment(model, pairs, batch=BATCH), len(pairs))}
-    speeds["loop over sentences and words"] = timed(lambda: looped(model, first, alone=True), len(first))
+    speeds["loop over sentences and words"] = timed(lambda: looped(model, first[:BATCH], alone=True), BATCH)
     speeds["batches, loop over words"] = timed(lambda: looped(model, first, alone=False), len(first))
     for name, speed in speeds.items():
         print(f"{name:32} {speed:10,.1f} pairs/s   isogloss is {speeds['isogloss'] / speed:6.1f} × as fast")

@@ -25,6 +25,7 @@ from isogloss.models.adapters_lora import lora
 from isogloss.models.adapters_modules import Bottleneck, Coupling, Mixture
 from isogloss.models.adapters_places import PLACES, places_of
 from isogloss.models.adapters_stack import stack_of
+from isogloss.models.bilstm_model import bilstm
 from isogloss.models.families import FAMILIES
 from isogloss.models.load import LoadedModel, load_model
 from isogloss.models.states import sentence_states
@@ -244,12 +245,15 @@ def test_the_seed_decides(tiny: Any) -> None:
 
 
 @pytest.mark.parametrize("norm", ["post", "pre", "normformer"])
-def test_our_own_networks_take_adapters(norm: str, schemes: Any) -> None:
+def test_our_own_networks_take_adapters(norm: str, schemes: Any, tmp_path: Path) -> None:
     model = load_model(schemes(norm), head="mlm", device="cpu")
     before = states(model)
     language_adapter(2)(model, seed=0)
     assert torch.equal(states(model), before)
     assert not torch.allclose(states(with_sense(model)), before, atol=1e-3)
+    model.network.save_pretrained(tmp_path)  # type: ignore[operator]
+    model.tokenizer.save_pretrained(tmp_path)
+    assert torch.equal(states(load_model(tmp_path, device="cpu")), states(model))
 
 
 @pytest.mark.parametrize("family", LISTED)
@@ -359,6 +363,18 @@ def test_lora_within_a_saved_model(masked: Path, tmp_path: Path) -> None:
     own(again).network.load_state_dict(again.network.state_dict())
 
 
+def test_reading_adapters_draws_no_numbers(tiny: Any, tmp_path: Path) -> None:
+    save_adapter(language_adapter(2)(own(tiny("bert")), seed=0), tmp_path)
+    state = torch.get_rng_state()
+    use_adapter(tmp_path)(own(tiny("bert")))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_a_network_without_blocks_is_refused() -> None:
+    with pytest.raises(UsageError, match="not described"):
+        task_adapter()(bilstm(device="cpu"), seed=0)
+
+
 def test_what_does_not_fit_is_told(tiny: Any, masked: Path, tmp_path: Path) -> None:
     model = language_adapter(2)(own(tiny("bert")), seed=0)
     save_adapter(model, tmp_path / "a")
@@ -408,6 +424,7 @@ def test_another_models_adapter_is_warned_of(tiny: Any, tmp_path: Path) -> None:
         use_adapter(tmp_path)(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bert", "llama"])
 def test_adapters_can_be_compiled_whole(family: str, tiny: Any) -> None:
     model = own(tiny(family))
@@ -416,5 +433,7 @@ def test_adapters_can_be_compiled_whole(family: str, tiny: Any) -> None:
     ids = torch.arange(5, 15)[None]
     with torch.no_grad():
         plain = model.body(input_ids=ids, use_cache=False)[0]
-        compiled: Any = torch.compile(lambda x: model.body(input_ids=x, use_cache=False)[0], backend="eager")
+        compiled: Any = torch.compile(
+            lambda x: model.body(input_ids=x, use_cache=False)[0], backend="eager", fullgraph=True
+        )
         assert torch.allclose(compiled(ids), plain, atol=1e-5)

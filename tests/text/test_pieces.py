@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ def two_changes(draw: st.DrawFn) -> tuple[list[tuple[str, str]], list[tuple[str,
     first = [(draw(st.text("abc", max_size=2)), draw(NEW)) for _ in range(draw(st.integers(0, 6)))]
     middle = new_text(first)
     cuts = sorted({0, len(middle), *draw(st.lists(st.integers(0, len(middle))))})
-    second = [(middle[a:b], draw(NEW)) for a, b in zip(cuts, cuts[1:], strict=False)]
+    second = [(middle[a:b], draw(NEW)) for a, b in pairwise(cuts)]
     return first, second
 
 

@@ -17,6 +17,7 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.adapters import language_adapter, task_adapter, use_adapter
 from isogloss.models.adapters_files import adapters_in, save_adapter
 from isogloss.models.adapters_lora import lora
+from isogloss.models.adapters_modules import Coupling
 from isogloss.models.adapters_stack import stack_of
 from isogloss.models.batching import token_batches
 from isogloss.models.encoding import padding_id
@@ -28,6 +29,7 @@ from isogloss.training.adapt import adaptation
 from isogloss.training.adapters import entropy_minimised, minimise_entropy, prediction_entropy, swapped
 from isogloss.training.evaluation import evaluate
 from isogloss.training.finetune import finetune
+from isogloss.training.language_loss import causal_loss, masked_loss
 from isogloss.training.saved import load_finetuned, save_finetuned
 from isogloss.training.settings import Settings
 from isogloss.training.shadow import Shadow
@@ -73,6 +75,20 @@ def test_the_base_is_the_same_to_the_bit(family: str, kind: str, tmp_path: Path)
     changed = [name for name in names if not torch.equal(before[name], after[name])]
     assert names and len(changed) > len(names) / 2
     assert history.evaluations
+
+
+@pytest.mark.parametrize("family", MASKED + CAUSAL)
+def test_the_inverse_is_part_of_every_loss(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = language_adapter(2)(with_head(family, tmp_path), seed=0)
+    calls = []
+    inverse = Coupling.inverse
+    monkeypatch.setattr(Coupling, "inverse", lambda self, states: calls.append(states.shape) or inverse(self, states))
+    ids = torch.arange(5, 15)[None]
+    if family in CAUSAL:
+        causal_loss(model.network, ids, torch.ones_like(ids), ids)
+    else:
+        masked_loss(model.network, ids, torch.ones_like(ids), torch.tensor([[2, 4]]), ids[:, :2])
+    assert len(calls) == 1 and calls[0][-1] == model.hidden_size
 
 
 def test_a_language_adapter_lowers_perplexity(masked: LoadedModel) -> None:
@@ -262,6 +278,16 @@ def test_a_copy_in_bf16_trains_the_adapters(bert: LoadedModel) -> None:
     graded = {name for name, weight in network.named_parameters() if weight.grad is not None}
     trained = {name for name, weight in network.named_parameters() if weight.requires_grad}
     assert graded == trained and any(".task." in name for name in graded)
+
+
+def test_a_network_with_lora_is_read_back(bert: LoadedModel, tmp_path: Path) -> None:
+    pytest.importorskip("peft")
+    model = lora(2)(own_copy(bert), seed=0)
+    tuned = finetune(model, TASKS["pos"], treebank(16), treebank(4, seed=1), SETTINGS)
+    assert bits(tuned.network.body) == bits(bert.body)
+    save_finetuned(tuned, tmp_path / "tuned")
+    read = load_finetuned(tmp_path / "tuned", device="cpu")
+    assert torch.equal(_logits(read, treebank(6, seed=2)), _logits(tuned, treebank(6, seed=2)))
 
 
 def test_what_has_no_adapters_is_told(masked: LoadedModel, folders: Any) -> None:

@@ -112,8 +112,8 @@ def use_adapter(
 ) -> UseAdapter:
     """Saved adapters as a model change; several of them act as their weighted mean in every layer.
 
-    `weights`: all the same, or for each batch those with which the task's predictions have least entropy (EMEA, Wang
-    et al. 2021). `train`: go on training it; it is frozen otherwise.
+    `weights`: all the same, or, in `transfer(…, swap=…)`, for each batch those with which the task's predictions have
+    least entropy (EMEA, Wang et al. 2021). `train`: go on training it; it is frozen otherwise.
 
     >>> use_adapter("adapters/fr", "adapters/es", weights="entropy")
     use_adapter('adapters/fr', 'adapters/es', weights='entropy')

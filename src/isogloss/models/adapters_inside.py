@@ -39,8 +39,9 @@ def fill(model: LoadedModel, role: str, placement: Placement, shapes: Sequence[S
         raise UsageError("an ensemble is of adapters that all have an invertible part, or of such as have none")
     stack = attach(model, placement)
     units, weight = model.hidden_size, next(model.body.parameters())
-    sites = [Mixture([Bottleneck(units, shape.inner) for shape in shapes]) for _ in stack.sites]
-    gate = Mixture([Coupling(units, reduction) for reduction in invertible]) if invertible else None
+    with torch.random.fork_rng(devices=[]):
+        sites = [Mixture([Bottleneck(units, shape.inner) for shape in shapes]) for _ in stack.sites]
+        gate = Mixture([Coupling(units, reduction) for reduction in invertible]) if invertible else None
     stack.put(role, sites, gate)
     stack.to(device=weight.device, dtype=weight.dtype)
     stack.train(model.network.training)

@@ -63,7 +63,8 @@ def inject_lora(model: LoadedModel, options: dict[str, Any]) -> None:
         r=options["rank"], lora_alpha=options["alpha"], lora_dropout=options["dropout"], target_modules=layers(model)
     )
     device = model.device
-    inject_adapter_in_model(matrices, model.body)  # type: ignore[arg-type]
+    with torch.random.fork_rng(devices=[]):
+        inject_adapter_in_model(matrices, model.body)  # type: ignore[arg-type]
     model.body.to(device)
     model.body.train(model.network.training)
     hooked: Any = model.body

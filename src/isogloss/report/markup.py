@@ -12,7 +12,7 @@ from typing import Any
 from isogloss.results.cell_colours import SHADES
 from isogloss.results.tables import Cell, Table
 
-MOST_ROWS = 200  # of a table on a page; the export has them all
+MOST_CELLS = 2000  # of a table on a page; the export has them all
 LONGEST = 120  # characters of a cell or a name
 PARTS = re.compile(r"^([^ ]+)( \[[^\]]*\])?( \([^)]*\))?$")  # -1.20** [-1.50, -0.90] (-1.33)
 
@@ -50,15 +50,15 @@ def script_hash(script: str) -> str:
 
 def table_html(table: Table, title: str) -> str:
     """A table whose columns sort, in a frame that scrolls by itself; the first rows of a long one."""
+    most = max(10, MOST_CELLS // max(1, len(table.head)))
     head = "".join(
         f'<th scope="col" aria-sort="none"><button type="button" class="sort">{isolated(name)}</button></th>'
         for name in table.head
     )
-    rows = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.body[:MOST_ROWS])
-    left = len(table.body) - MOST_ROWS
-    more = (
-        f'<p class="note">The first {MOST_ROWS} of {len(table.body)} rows; --export writes all.</p>' if left > 0 else ""
-    )
+    rows = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.body[:most])
+    more = ""
+    if len(table.body) > most:
+        more = f'<p class="note">The first {most} of {len(table.body):,} rows; --export writes all.</p>'
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(title)}">\n<table class="sortable">'
         f"\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>\n{_legend(table)}{more}"

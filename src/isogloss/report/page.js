@@ -88,7 +88,8 @@ function legendOfExperiments(part, legend) {
   if (part.field === "experiment" && part.type) part.legend = legend;
 }
 
-const points = (value) => (value === null ? null : value * 100);
+const unscaled = (value) => (value === null ? null : value / data.scale);
+const points = (value) => (value === null ? null : (100 * value) / data.scale);
 
 const scores = {
   groups: [],
@@ -164,8 +165,8 @@ const curves = {
         one.layer.forEach((layer, i) => {
           if (!this.within(layer) || one.value[t][i] === null) return;
           rows.push({
-            target: data.targets[target], experiment, layer, stage: one.stage[i] || "block", value: one.value[t][i],
-            low: one.low ? one.low[t][i] : one.value[t][i], high: one.high ? one.high[t][i] : one.value[t][i],
+            target: data.targets[target], experiment, layer, stage: one.stage[i] || "block", value: unscaled(one.value[t][i]),
+            low: unscaled((one.low || one.value)[t][i]), high: unscaled((one.high || one.value)[t][i]),
           });
         });
       });
@@ -189,7 +190,7 @@ const curves = {
         if (!kept.has(target) || i < 0 || own.gap[i] === null || data.targets[target] === one.source) return;
         const values = one.value[t].filter((value, k) => value !== null && one.stage[k] === "" && this.within(one.layer[k]));
         if (!values.length) return;
-        const similarity = values.reduce((a, b) => a + b) / values.length;
+        const similarity = unscaled(values.reduce((a, b) => a + b) / values.length);
         found.push({ target: data.targets[target], experiment, similarity, gap: points(own.gap[i]) });
       });
       rows.push(...found);

@@ -6,7 +6,7 @@ become a few megabytes; the page takes out of it the few series that are looked 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
@@ -15,7 +15,7 @@ from isogloss.report.subject import Subject
 
 SCORED = ["study", "model", "changes", "task", "source", "metric"]
 MEASURED = ["study", "model", "changes", "task", "when", "source", "index"]
-DECIMALS = 4
+SCALE = 10_000
 
 
 def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
@@ -27,6 +27,7 @@ def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
         frame.group_by(names, maintain_order=True) for frame, names in ((scores, SCORED), (_curves(curves), MEASURED))
     )
     return {
+        "scale": SCALE,
         "targets": list(targets),
         "scores": [_scored(key, rows, targets) for key, rows in scored],
         "curves": [_measured(key, rows, targets) for key, rows in measured],
@@ -43,28 +44,36 @@ def _scored(key: tuple[Any, ...], rows: pl.DataFrame, targets: dict[str, int]) -
 
 
 def _curves(curves: pl.DataFrame) -> pl.DataFrame:
-    """One row per experiment, target, layer and stage; what was measured before fine-tuning is of no task."""
+    """One row per experiment and target with lists over layers; before fine-tuning a curve is of no task."""
     when = pl.col("when").fill_null("before")
     task = pl.when(when == "before").then(pl.lit("")).otherwise(pl.col("task"))
     named = curves.with_columns(pl.col("study", "changes").fill_null(""), when=when, task=task)
-    rows = named.group_by([*MEASURED, "target", "layer", "stage"], maintain_order=True)
-    return rows.agg(pl.col("value", "low", "high").mean())
+    places = named.group_by([*MEASURED, "target", "layer", "stage"], maintain_order=True)
+    means = places.agg(pl.col("value", "low", "high").mean()).sort("layer", maintain_order=True)
+    return means.group_by([*MEASURED, "target"], maintain_order=True).agg("layer", "stage", "value", "low", "high")
 
 
 def _measured(key: tuple[Any, ...], rows: pl.DataFrame, targets: dict[str, int]) -> dict[str, Any]:
-    places = rows.select("layer", "stage").unique(maintain_order=True).sort("layer", maintain_order=True)
-    found: dict[str, Any] = {"target": [], "value": [], "low": [], "high": []}
-    for (target,), own in rows.group_by("target", maintain_order=True):
-        placed = places.join(own, on=["layer", "stage"], how="left", maintain_order="left")
-        found["target"].append(targets[str(target)])
-        for name in ("value", "low", "high"):
-            found[name].append(_numbers(placed[name]))
-    if not any(number is not None for one in found["low"] for number in one):
-        del found["low"], found["high"]  # nothing was resampled
-    stages = [stage if stage == "final norm" else "" for stage in places["stage"]]
-    return {**dict(zip(MEASURED, key, strict=True)), "layer": places["layer"].to_list(), "stage": stages, **found}
+    """A series: its targets, and for each a list over the places (layers, and the final norm) of all of them."""
+    every = dict.fromkeys(place for row in rows.iter_rows(named=True) for place in zip(row["layer"], row["stage"]))
+    places = sorted(every, key=lambda place: place[0])
+    found: dict[str, Any] = {"target": [targets[name] for name in rows["target"]]}
+    for name in ("value", "low", "high") if rows["low"].explode().count() else ("value",):  # where any was resampled
+        found[name] = [_numbers(_placed(row, name, places)) for row in rows.iter_rows(named=True)]
+    layers, stages = zip(*places, strict=True)
+    norms = [stage if stage == "final norm" else "" for stage in stages]
+    return {**dict(zip(MEASURED, key, strict=True)), "layer": layers, "stage": norms, **found}
 
 
-def _numbers(values: Iterable[float | None]) -> list[float | None]:
-    """Rounded, and null for what is no number: JSON has no other word for it."""
-    return [None if x is None or x != x or abs(x) == float("inf") else round(x, DECIMALS) for x in values]
+def _placed(row: dict[str, Any], name: str, places: Sequence[tuple[int, str]]) -> list[float | None]:
+    own = dict(zip(zip(row["layer"], row["stage"]), row[name]))
+    return [own.get(place) for place in places]
+
+
+def _numbers(values: Iterable[float | None]) -> list[int | None]:
+    """As whole numbers of `1 / SCALE`, which are shorter; null for what is no number, as JSON has no other word for it.
+
+    >>> _numbers([0.98765, None, float("nan")])
+    [9877, None, None]
+    """
+    return [None if x is None or x != x or abs(x) == float("inf") else round(x * SCALE) for x in values]

@@ -78,7 +78,8 @@ def _similarity(subject: Subject) -> Iterator[NamedTable]:
     for (index,), rows in curves.group_by("index", maintain_order=True):
         places = [*key, "index", "layer", "stage"]
         means = rows.group_by(places, maintain_order=True).agg(pl.col("value").mean())
-        wide = Curves(means.with_columns(model=_joined(key[:-2]))).table(str(index))
+        named = means.with_columns(model=_joined(key[:-2])).drop(set(labels) - {"model"})
+        wide = Curves(named).table(str(index))
         shown = wide.drop([] if labels else ["model"]).rename({"model": " · ".join(key[:-2])} if labels else {})
         yield NamedTable(
             f"similarity-{index}",

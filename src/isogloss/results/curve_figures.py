@@ -14,9 +14,9 @@ PANEL = {"width": 300, "height": 220}
 CURVE_VALUES = ("value", "low", "high")
 
 
-def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], pairs: bool) -> alt.ConcatChart:
+def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], labels: Sequence[str], pairs: bool) -> alt.ConcatChart:
     """Panels side by side; hovering names the point, a click on the legend brings one line out."""
-    line, rows = _line_names(frame, pairs)
+    line, rows = _line_names(frame, labels, pairs)
     if not pairs:
         spread = pl.col("spread").fill_null(0)
         rows = rows.with_columns(value="mean", low=pl.col("mean") - spread, high=pl.col("mean") + spread)
@@ -50,13 +50,11 @@ def _panel(rows: pl.DataFrame, index: str, line: str, chosen: alt.Parameter) -> 
     return alt.layer(*marks).properties(title=index, **PANEL)
 
 
-def _line_names(rows: pl.DataFrame, pairs: bool) -> tuple[str, pl.DataFrame]:
-    """What tells the lines apart: the pair, the model, or both where there are several of each."""
-    if not pairs:
-        return "model", rows
-    pair = pl.col("source") + "–" + pl.col("target")
-    if rows["model"].n_unique() == 1:
-        return "pair", rows.with_columns(pair=pair)
-    if rows.select(pair).to_series().n_unique() == 1:
-        return "model", rows
-    return "model and pair", rows.with_columns((pl.col("model") + " " + pair).alias("model and pair"))
+def _line_names(rows: pl.DataFrame, labels: Sequence[str], pairs: bool) -> tuple[str, pl.DataFrame]:
+    """What tells the lines apart: the pair, the model, or all that there are several of."""
+    names = [*labels]
+    if pairs:
+        rows, names = rows.with_columns(pair=pl.col("source") + "–" + pl.col("target")), [*labels, "pair"]
+    several = [name for name in names if rows[name].n_unique() > 1] or ["pair" if pairs else "model"]
+    line = " and ".join(several)
+    return line, rows.with_columns(pl.concat_str(several, separator=" ", ignore_nulls=True).alias(line))

@@ -59,7 +59,10 @@ NEUTRAL_COLUMNS = {  # how alike a neuron's values are across languages, by `lan
     "rank": pl.Int64,
     "of": pl.Int64,
 }
-PAIR = ["model", "source", "target"]
+PAIR = ["source", "target"]
+# beside the model, what curves of a study may differ by
+RUN_LABELS = ("study", "changes", "task", "seed", "when")
+FINAL_NORM = "final norm"
 
 
 @dataclass(frozen=True)
@@ -81,18 +84,26 @@ class Curves:
     def indexes(self) -> list[str]:
         return self.frame["index"].unique(maintain_order=True).to_list()
 
+    @property
+    def labels(self) -> list[str]:
+        """What tells these curves apart beside their pair: the model, and of a study all that there are several of."""
+        several = [name for name in RUN_LABELS if name in self.frame.columns and self.frame[name].n_unique() > 1]
+        return ["model", *several]
+
     def table(self, index: str) -> pl.DataFrame:
-        """One row per model and pair, one column per layer (`12+norm`: after the final norm)."""
+        """One row per model, pair and whatever else differs (`labels`), one column per layer.
+
+        `12+norm` is layer 12 after the final norm.
+        """
         check_name(index, self.indexes, "index of these curves")
-        layer = pl.col("layer").cast(pl.String) + pl.when(pl.col("stage") == "final norm").then(
-            pl.lit("+norm")
-        ).otherwise(pl.lit(""))
-        rows = self.frame.filter(pl.col("index") == index).with_columns(layer.alias("layer"))
-        return rows.pivot("layer", index=PAIR, values="value")
+        normed = pl.when(pl.col("stage") == FINAL_NORM).then(pl.lit("+norm")).otherwise(pl.lit(""))
+        rows = self._single().filter(pl.col("index") == index)
+        rows = rows.with_columns(layer=pl.col("layer").cast(pl.String) + normed)
+        return rows.pivot("layer", index=[*self.labels, *PAIR], values="value")
 
     def mean(self) -> pl.DataFrame:
         """Mean and spread (standard deviation) over the pairs, as in the figures of the ANC paper."""
-        groups = self.frame.group_by("model", "index", "layer", "stage", maintain_order=True)
+        groups = self._single().group_by(*self.labels, "index", "layer", "stage", maintain_order=True)
         return groups.agg(
             pl.col("value").mean().alias("mean"),
             pl.col("value").std().alias("spread"),
@@ -119,7 +130,7 @@ class Curves:
         from isogloss.results.curve_figures import curve_chart
 
         wanted = [check_name(index, self.indexes, "index of these curves")] if index else self.indexes
-        return curve_chart(self.frame if pairs else self.mean(), wanted, pairs)
+        return curve_chart(self._single() if pairs else self.mean(), wanted, self.labels, pairs)
 
     def write(self, path: str | os.PathLike[str], *, pairs: bool = True) -> None:
         """Rows as `.csv`, `.tsv`, `.parquet` or `.json`; the charts as `.html`, `.svg`, `.png` or `.pdf`.
@@ -130,3 +141,14 @@ class Curves:
 
         if not write_rows(self.frame if pairs else self.mean(), path):
             write_chart(self.plot(pairs=pairs), path)
+
+    def _single(self) -> pl.DataFrame:
+        """The rows, if each is the only one of its curve and place: means of what cannot be told apart say nothing."""
+        place = [*self.labels, *PAIR, "index", "layer", "stage"]
+        twice = self.frame.filter(self.frame.select(place).is_duplicated())
+        if not twice.is_empty():
+            first = twice.row(0, named=True)
+            told = f"{first['index']} of {first['model']}, {first['source']}-{first['target']}, layer {first['layer']}"
+            of = "run" if "run" in twice.columns else "model"
+            raise UsageError(f"two values of {told}: keep the rows of one {of}, such as Curves(curves.frame.filter(…))")
+        return self.frame

@@ -15,7 +15,7 @@ from isogloss.results.store import Damaged, Store, write_whole
 
 @dataclass(frozen=True)
 class Run:
-    """One fine-tuning of the grid and what is computed of it: stages by their ids."""
+    """One fine-tuning of the grid and what is computed of it: stages by their ids, "" where nothing is fine-tuned."""
 
     name: str  # a hash, unlike any other run's
     model: str
@@ -35,7 +35,7 @@ class Run:
 
     @property
     def goals(self) -> tuple[str, ...]:
-        return (self.evaluation, *self.similarity.values())
+        return (*([self.evaluation] if self.evaluation else []), *self.similarity.values())
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def made_with(record: Record, store: Store) -> list[tuple[dict[str, str], int]]:
     counts: Counter[tuple[tuple[str, str], ...]] = Counter()
     for run in record.runs:
         try:
-            entry = store.get(run.evaluation)
+            entry = store.get(run.goals[0])
         except Damaged:
             continue
         if entry is not None:

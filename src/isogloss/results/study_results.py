@@ -48,13 +48,16 @@ class StudyResults(Results):
         """Differences to the reference as papers print them, beside the published ones if these are known: of each
         target and, where there are several, of their mean (the target X).
 
-        A study of one column has none: means and deviations, then.
+        A study of one column has none: means, deviations and gaps, then.
         """
-        from isogloss.results.tables import delta_table, frame_table, with_published
+        from isogloss.results.tables import delta_table, score_table, with_published
         from isogloss.results.transfer_means import OTHERS, other_language
 
         if self.frame["changes"].n_unique() < 2:
-            return frame_table(self.table(), decimals=4)
+            scores = self.table().with_columns(change="changes")
+            if self.published is not None and self.reference in scores["change"]:  # of others differences are published
+                scores = with_published(scores, self.published, reference=self.reference)
+            return score_table(scores)
         rows = self.deltas(self.reference)
         if self.tests.filter(other_language())["target"].n_unique() > 1:
             means = self.source_to_x(self.reference).filter(pl.col("target") == OTHERS)

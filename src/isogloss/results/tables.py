@@ -17,7 +17,7 @@ from isogloss.results.cell_colours import STEPS, cell_class, legend
 from isogloss.results.deltas import CELL, REFERENCE
 
 POINTS = 100  # scores are 0 to 1 in rows, and points in papers
-PUBLISHED = ["task", "source", "target", "change", "metric"]
+PUBLISHED = ["task", "source", "target", "change", "metric"]  # and the model, where they tell several apart
 
 
 @dataclass(frozen=True)
@@ -77,19 +77,35 @@ def delta_table(
     return Table(head, tuple(body), legend(steps))
 
 
+def score_table(frame: pl.DataFrame, *, decimals: int = 2) -> Table:
+    """Rows of `Results.table` in points: mean and deviation over seeds, and the gap to the source's own score.
+
+    As in `delta_table`, published values stand in parentheses and columns that say the same in every row are left out.
+    """
+    told = [name for name in CELL if name not in {"source", "target"} and frame[name].n_unique() > 1]
+    body = []
+    for row in frame.iter_rows(named=True):
+        mean = _beside(_points(row["mean"], decimals), row.get("published_reference"), decimals)
+        numbers = (mean, *(_points(row[name], decimals) for name in ("sd", "gap")), str(row["seeds"]))
+        named = (*(row[name] for name in told), f"{row['source']}-{row['target']}")
+        body.append((*map(Cell, named), *(Cell(text, number=True) for text in numbers)))
+    return Table((*told, "source-target", "mean", "sd", "gap", "seeds"), tuple(body))
+
+
 def with_published(frame: pl.DataFrame, published: pl.DataFrame, *, reference: str = REFERENCE) -> pl.DataFrame:
     """Rows of `deltas` or `source_to_x` with `published` and `published_reference`, where there are such values.
 
     `published` has the columns task, source, target, change, metric and value: for the reference the score, for
-    the other changes their difference to it, in points as printed.
+    the other changes their difference to it, in points as printed. With a column `model` each model has its own.
     """
     if lacking := [name for name in [*PUBLISHED, "value"] if name not in published.columns]:
         raise UsageError(f"published values: expected columns {', '.join([*PUBLISHED, 'value'])}; no {lacking[0]}")
-    if published.select(PUBLISHED).is_duplicated().any():
-        raise UsageError("published values: expected one value for each task, source, target, change and metric")
-    values = published.select(*PUBLISHED, published=pl.col("value").cast(pl.Float64) / POINTS)
+    key = [*PUBLISHED, "model"] if "model" in published.columns else PUBLISHED
+    if published.select(key).is_duplicated().any():
+        raise UsageError(f"published values: expected one value for each {', '.join(key[:-1])} and {key[-1]}")
+    values = published.select(*key, published=pl.col("value").cast(pl.Float64) / POINTS)
     homes = values.filter(pl.col("change") == reference).drop("change").rename({"published": "published_reference"})
-    joined = frame.join(values, on=PUBLISHED, how="left", maintain_order="left")
+    joined = frame.join(values, on=key, how="left", maintain_order="left")
     return joined.join(homes, on=homes.columns[:-1], how="left", maintain_order="left")
 
 

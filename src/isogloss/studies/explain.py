@@ -24,7 +24,8 @@ def explain(plan: Plan, store: Store | None) -> Iterator[tuple[str, str]]:
     yield "study", f"{study.name}: {study.description}".removesuffix(": ")
     yield "runs", f"{len(plan.runs):,} = {_product(plan)}"
     yield "columns", f"{', '.join(study.changes)} (reference: {study.reference})"
-    yield "targets", ", ".join(study.targets)
+    if study.targets:
+        yield "targets", ", ".join(study.targets)
     done = store.ids() if store else set()
     for kind, used in _uses(plan).items():
         own = [id for id in plan.stages if id.startswith(f"{kind}-")]
@@ -63,14 +64,17 @@ def _product(plan: Plan) -> str:
         "source": len(study.sources),
         "seed": len(study.seeds),
     }
-    told = [f"{n} {name}{'s' * (n > 1)}" for name, n in sizes.items() if n > 1 or name in ("model", "task", "seed")]
-    return " × ".join(told)
+    always = ("model", "task", "seed") if study.tasks else ("model",)
+    told = [f"{n} {name}{'s' * (n > 1)}" for name, n in sizes.items() if n > 1 or name in always]
+    return " × ".join(told) + ("" if study.tasks else ", only measured")
 
 
 def _uses(plan: Plan) -> Counter[str]:
     """How often runs need a stage of each kind: more often than there are stages where they share."""
     uses: Counter[str] = Counter()
     for run in plan.runs:
-        uses.update(["finetuned", "evaluation", *("similarity" for _ in run.similarity)])
-        uses.update("model" for id in plan.stages[run.finetuned].needs if id.startswith("model-"))
+        tuned = ["finetuned", "evaluation"] if run.finetuned else []
+        uses.update([*tuned, *("similarity" for _ in run.similarity)])
+        first = plan.stages[run.finetuned or run.similarity["before"]]
+        uses.update("model" for id in first.needs if id.startswith("model-"))
     return Counter({kind: uses[kind] for kind in KINDS if uses[kind]})

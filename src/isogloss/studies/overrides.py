@@ -5,17 +5,18 @@ from __future__ import annotations
 import copy
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.registry import check_name
-from isogloss.studies.parts import did_you_mean
+from isogloss.studies.parts import Given, did_you_mean
 from isogloss.studies.spec import SINGULAR, Study
 from isogloss.studies.yaml_text import parse_yaml
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
+FREE = ("models", "parallel")  # a name that is none of the file's is a new model or a file
 
 
 def parse_overrides(words: Sequence[str], option: str = "--set") -> dict[str, Any]:
@@ -43,13 +44,15 @@ def overridden(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
         first, *rest = path.split(".")
         first = SINGULAR.get(first, first)
         if not rest and first in variables:
-            variables[first] = _from_here(value)
+            variables[first] = None if value is None else _from_here(value)
             continue
         known = [*Study.model_fields, *variables]
         if first not in Study.model_fields:
             hint = did_you_mean(path, known)
             raise UnknownName(f"--set: the study has nothing called '{first}'; {hint or 'known: ' + ', '.join(known)}")
-        _put(result, [first, *rest], value, path)
+        _put(result, [first, *rest], _walked(value, Given), path)
+        if first == "models" and not rest:
+            _forget_settings(result, data)
     return result
 
 
@@ -59,19 +62,32 @@ def _put(data: dict[str, Any], path: Sequence[str], value: Any, said: str) -> No
         data = data.setdefault(name, {})
         if not isinstance(data, dict):
             raise UsageError(f"--set {said}: '{name}' of the study is no mapping, so it holds no '{last}'")
-    old = data.get(last)
-    if isinstance(old, dict) and isinstance(value, str | list) and last not in ("models", "parallel"):
-        names = [value] if isinstance(value, str) else value
-        data[last] = {name: old[check_name(str(name), old, f"name under '{said}'")] for name in names}
+    old, names = data.get(last), [str(name) for name in (value if isinstance(value, list) else [value])]
+    if isinstance(old, dict) and isinstance(value, str | list) and (last not in FREE or set(names) <= old.keys()):
+        data[last] = {name: old[check_name(name, old, f"name under '{said}'")] for name in names}
     else:
         data[last] = value
+
+
+def _forget_settings(changed: dict[str, Any], data: Mapping[str, Any]) -> None:
+    """Settings of models that were there and are no more mean nothing, which is no mistake of the file."""
+    before, now = ({*_names(one)} for one in (data.get("models", data.get("model")), changed["models"]))
+    if isinstance(changed.get("settings"), dict):
+        changed["settings"] = {name: one for name, one in changed["settings"].items() if name not in before - now}
+
+
+def _names(models: Any) -> Iterable[str]:
+    """What models are called: by their keys, or by the ends of their paths."""
+    if isinstance(models, Mapping):
+        return models
+    return [Path(str(one)).name for one in (models if isinstance(models, list) else [models])]
 
 
 def with_variables(data: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Values put in place of `${NAME}`: those of `--set`, of the environment, of the file, in this order."""
     variables = dict(data.get("variables") or {})
     for name, value in variables.items():
-        if name in environment and not isinstance(value, _Given):
+        if name in environment and not isinstance(value, Given):
             variables[name] = _from_here(environment[name])
 
     def filled(match: re.Match[str]) -> str:
@@ -80,18 +96,20 @@ def with_variables(data: Mapping[str, Any], environment: Mapping[str, str] = os.
             raise UsageError(f"the variable '{name}' needs a value: --set {name}=… or the environment's {name}")
         return str(variables[name])
 
+    def put(text: str) -> str:
+        """A text that begins with what was given outside of the file was given there too."""
+        first, new = VARIABLE.match(text), VARIABLE.sub(filled, text)
+        given = isinstance(variables[first[1]] if first else text, Given)
+        return Given(new) if given else new
+
     rest = {name: value for name, value in data.items() if name != "variables"}
     plain = {name: None if value is None else str(value) for name, value in variables.items()}
-    return {"variables": plain, **_walked(rest, lambda text: VARIABLE.sub(filled, text))}
+    return {"variables": plain, **_walked(rest, put)}
 
 
-class _Given(str):
-    """A variable's value from the command line."""
-
-
-def _from_here(value: Any) -> str:
-    """A value given outside the file; a path that exists is meant from the working folder."""
-    return _Given(Path(str(value)).absolute() if Path(str(value)).exists() else value)
+def _from_here(value: Any) -> Given:
+    """A value given outside the file; a path that exists is told as a whole."""
+    return Given(Path(str(value)).absolute() if Path(str(value)).exists() else value)
 
 
 def _walked(value: Any, change: Callable[[str], str]) -> Any:

@@ -1,7 +1,8 @@
 """What the parts of a study file are made of: strict mappings, errors that say what was expected, references.
 
-A corpus is named by a path (relative to the study file), by `hub:NAME`, or by `lab:LANGUAGE/SPLIT/NUMBER[@SEED]`,
-items of the laboratory; what kind of corpus is read follows from the task.
+A corpus is named by a path (from the folder of the study file; where it is given on the command line, from the working
+folder), by `hub:NAME`, or by `lab:LANGUAGE/SPLIT/NUMBER[@SEED]`, items of the laboratory; what kind of corpus is read
+follows from the task.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ class Wrong(ValueError):
         super().__init__(f"expected {expected}, got {got}" + (f"; {advice}" if advice else ""))
 
 
+class Given(str):
+    """A value from the command line or the environment: a path in it is meant from the working folder."""
+
+
 class Reference(str):
     """A corpus as a study names it: an absolute path, `hub:…` or `lab:…`."""
 
@@ -58,7 +63,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def reference(value: object, info: ValidationInfo, several: bool = False) -> Reference:
-    """A corpus's name with its path made absolute, from the folder of the study file; `several` languages or one."""
+    """A corpus's name with its path made absolute; `several` languages or one."""
     if not isinstance(value, str) or not value.strip():
         raise Wrong("a path, hub:NAME or lab:LANGUAGE/SPLIT/NUMBER", repr(value))
     if value.startswith("lab:"):
@@ -79,7 +84,8 @@ def _check_lab(value: str, several: bool) -> None:
 
 
 def absolute(path: str, info: ValidationInfo) -> str:
-    folder = Path((info.context or {}).get("folder", "."))
+    """A path from the folder of the study file, or from the working folder where it was given there."""
+    folder = Path("." if isinstance(path, Given) else (info.context or {}).get("folder", "."))
     return str((folder / Path(path).expanduser()).resolve())
 
 

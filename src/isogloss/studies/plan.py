@@ -65,10 +65,11 @@ class Plan:
         """What people call a job: the first run that it is done for."""
         labels: dict[str, str] = {}
         for run in self.runs:
-            labels.setdefault(run.finetuned, run.label)
+            first = run.finetuned or run.similarity["before"]
+            labels.setdefault(first, run.label)
             if "before" in run.similarity:
                 labels.setdefault(run.similarity["before"], f"{run.label}, before")
-            for id in self.stages[run.finetuned].needs:
+            for id in self.stages[first].needs:
                 self._label_model(id, f"model {run.model} {run.changes}", labels)
         return labels
 
@@ -153,12 +154,12 @@ class _Planner:
         told = [(one.name, one.kind.version, self.prints.arguments(one.arguments)) for one in changes]
         return told, [{"name": one.name, "arguments": one.arguments.model_dump(mode="json")} for one in changes]
 
-    def learning(self, task: str, source: str, text: str) -> tuple[str, dict[str, Any]]:
-        """What all seeds of a fine-tuning share, beside the model."""
+    def learning(self, model: str, task: str, source: str, text: str) -> tuple[str, dict[str, Any]]:
+        """What all seeds of a fine-tuning share, beside the weights."""
         corpora = self.study.sources[source]
         train, dev = for_task(corpora.train, task) or (), for_task(corpora.dev, task) or ()
         told, changes = self.text(text)
-        settings = self.study.settings_of(task)
+        settings = self.study.settings_of(task, model)
         prints = self.hashes(*train, *dev)
         identity = digest(task, source, self.prints.corpus(train), self.prints.corpus(dev), told, settings,
                           self.computing)  # fmt: skip
@@ -189,14 +190,18 @@ class _Planner:
             study.models.items(), study.changes.items(), study.seeds
         ):
             seeds[column][model, seed] = self.prepared(one.base, (*one.changes, *changes), seed)
-        learning = {key: self.learning(*key) for key in itertools.product(study.tasks, study.sources, study.text)}
+        taught = itertools.product(study.models, study.tasks, study.sources, study.text)
+        learning = {key: self.learning(*key) for key in taught}
         testing = {key: self.testing(*key) for key in itertools.product(study.tasks, study.text)}
         measuring = {source: self.measuring(study.measure, source) for source in study.sources if study.measure}
+        if not study.tasks:
+            yield from self.measured(seeds)
         for key in itertools.product(study.models, study.changes, study.text, study.tasks, study.sources, study.seeds):
             model, column, text, task, source, seed = key
             prepared = seeds[column][model, seed]
-            recipe = {"model": prepared.recipe(seed), "seed": seed, **learning[task, source, text][1]}
-            tuned_as = (prepared.identity, learning[task, source, text][0], seed)
+            learnt_as, asked = learning[model, task, source, text]
+            recipe = {"model": prepared.recipe(seed), "seed": seed, **asked}
+            tuned_as = (prepared.identity, learnt_as, seed)
             tuned = self.stage("finetuned", tuned_as, recipe, prepared.needs)
             tests, asked = testing[task, text]
             prints = {**recipe["prints"], **asked["prints"]}
@@ -204,6 +209,19 @@ class _Planner:
             alike = dict(self.similarities(prepared, tuned, recipe, column, seed, measuring.get(source)))
             name = digest(study.name, *key, scored)[:16]
             yield Run(name, model, column, text, task, source, seed, tuned, scored, alike)
+
+    def measured(self, seeds: dict[str, dict[tuple[str, int], _Prepared]]) -> Iterator[Run]:
+        """The runs of a study that fine-tunes nothing."""
+        study = self.study
+        assert study.measure and study.measure.source
+        measuring = self.measuring(study.measure, study.measure.source)
+        for model, column, seed in itertools.product(study.models, study.changes, study.seeds):
+            prepared = seeds[column][model, seed]
+            recipe = {"model": prepared.recipe(seed)}
+            alike = dict(self.similarities(prepared, "", recipe, column, seed, measuring))
+            name = digest(study.name, model, column, seed, *alike.values())[:16]
+            if alike:
+                yield Run(name, model, column, "", "", study.measure.source, seed, "", "", alike)
 
     def similarities(
         self,
@@ -220,7 +238,7 @@ class _Planner:
             return
         if measure.changes is not None and column not in measure.changes:
             return
-        if seed not in (measure.seeds or self.study.seeds[:1]):
+        if seed not in (measure.seeds or self.study.seeds[: 1 if self.study.tasks else None]):
             return
         identity, asked = measuring
         if "before" in measure.when:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_serializer, field_validator, model_validator
 
 from isogloss.core.shipped import SHIPPED
 from isogloss.indexes import INDEXES
@@ -128,20 +129,14 @@ def _seeds(value: object) -> object:
     return value
 
 
-def _unchanged() -> dict[str, tuple[Change, ...]]:
-    return {"REF": ()}
-
-
-def _plain_text() -> dict[str, tuple[TextChange, ...]]:
-    return {"": ()}
-
-
 class Study(Part):
     """A study file. The runs are the product of models, changes, tasks, sources, text and seeds.
 
-    A run is fine-tuned on its source and scored on every target. `reference` is the column of `changes` that the
-    others are held against. `threads` is how many a run computes with on a CPU, however many runs there are at
-    once: sums depend on it in the last bits. `networks: discard` removes a fine-tuned network once its run is done.
+    A run is fine-tuned on its source and scored on every target; without tasks, models are only measured.
+    `reference` is the column of `changes` that the others are held against. `settings` are those of all runs, of a
+    task, of a model, or of a task with a model. `threads` is how many a run computes with on a CPU, however many
+    runs there are at once: sums depend on it in the last bits. `networks: discard` removes a fine-tuned network once
+    its run is done.
     """
 
     name: str = Field(pattern=r"^[\w.-]+$")
@@ -151,13 +146,13 @@ class Study(Part):
     changes: dict[str, tuple[Change, ...]] = Field(
         default_factory=lambda: dict[str, tuple[Change, ...]](REF=()), min_length=1
     )
-    tasks: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(min_length=1)
-    sources: dict[str, Source] = Field(min_length=1)
-    targets: dict[str, Corpora] = Field(min_length=1)
+    tasks: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()  # none: models are only measured
+    sources: dict[str, Source] = Field(default_factory=dict)
+    targets: dict[str, Corpora] = Field(default_factory=dict)
     text: dict[str, tuple[TextChange, ...]] = Field(
         default_factory=lambda: dict[str, tuple[TextChange, ...]]({"": ()}), min_length=1
     )
-    settings: dict[str, TaskSettings] = Field(default_factory=dict)  # by task, "" for all
+    settings: dict[str, dict[str, TaskSettings]] = Field(default_factory=dict)  # by model and task, "" for all
     seeds: Annotated[tuple[int, ...], BeforeValidator(_seeds)] = (0,)
     measure: Measure | None = None
     reference: str = "REF"
@@ -182,22 +177,38 @@ class Study(Part):
 
     @field_validator("settings", mode="before")
     @classmethod
-    def _settings_by_task(cls, value: object) -> object:
-        """Settings of all tasks side by side with those of one: `{epochs: 3, parse: {epochs: 15}}`."""
+    def _settings_by_model(cls, value: object, info: ValidationInfo) -> object:
+        """Settings of all runs side by side with others: `{epochs: 3, parse: {epochs: 15}, bilstm: {epochs: 30}}`."""
+        models = info.data.get("models", {})
         if not isinstance(value, Mapping):
             raise Wrong("settings (epochs: 3, …)", repr(value))
-        ours = {name: one for name, one in value.items() if name in TASKS or name == ""}
-        shared = {name: one for name, one in value.items() if name not in ours}
-        return {**ours, "": shared} if shared else ours
+        for name in models.keys() & value.keys() & {*TASKS, *TaskSettings.model_fields}:
+            raise Wrong("another name for a model that is given settings", f"'{name}', which is a task or setting too")
+        own = {name: one for name, one in value.items() if name in models}
+        shared = {name: one for name, one in value.items() if name not in models}
+        return {name: _by_task(one, models) for name, one in {"": shared, **own}.items() if one != {}}
 
-    @field_validator("published")
+    @field_serializer("settings")
+    def _as_in_the_file(self, settings: dict[str, dict[str, TaskSettings]]) -> dict[str, Any]:
+        written = {
+            model: {task: one.model_dump(exclude_none=True) for task, one in tasks.items()}
+            for model, tasks in settings.items()
+        }
+        flat = {model: {**tasks.pop("", {}), **tasks} for model, tasks in written.items()}
+        return {**flat.pop("", {}), **flat}
+
+    @field_validator("published", mode="before")
     @classmethod
-    def _absolute(cls, value: str | None, info: ValidationInfo) -> str | None:
-        return value and absolute(value, info)
+    def _absolute(cls, value: object, info: ValidationInfo) -> object:
+        return absolute(value, info) if isinstance(value, str) and value else value
 
     @model_validator(mode="after")
     def _agrees(self) -> Study:
         """What no part of the file can see by itself."""
+        if not self.tasks:
+            self._only_measures()
+        elif not (self.sources and self.targets):
+            raise Wrong("'sources' and 'targets' for the tasks", "none")
         known(self.reference, self.changes, "column of 'changes' for 'reference'")
         for column, changes in self.changes.items():
             if starting := [change.name for change in changes if change.kind.starts]:
@@ -215,10 +226,31 @@ class Study(Part):
                 raise Wrong(f"seeds of the study ({list(self.seeds)}) in 'measure.seeds'", str(sorted(missing)))
         return self
 
-    def settings_of(self, task: str) -> dict[str, Any]:
-        """What the study says of a task's fine-tuning; its own settings go before those of all tasks."""
-        given = [self.settings[name].model_dump(exclude_none=True) for name in ("", task) if name in self.settings]
-        return {name: value for one in given for name, value in one.items()}
+    def _only_measures(self) -> None:
+        """Without tasks there is nothing to fine-tune, and what is measured must say against which language."""
+        if self.sources or self.targets or self.settings or any(self.text.values()) or not self.measure:
+            raise Wrong("'tasks' with 'sources' and 'targets', or 'measure' alone", "no tasks")
+        if self.measure.when != ("before",) or self.measure.source is None:
+            got = f"when: [{', '.join(self.measure.when)}], source: {self.measure.source or 'none'}"
+            raise Wrong("'when: [before]' and a 'source' in 'measure', as there are no tasks", got)
+
+    def settings_of(self, task: str, model: str) -> dict[str, Any]:
+        """What the study says of fine-tuning a model for a task; a model's own settings go before a task's."""
+        places = itertools.product(("", model), ("", task))
+        given = [self.settings[one][which] for one, which in places if which in self.settings.get(one, {})]
+        return {name: value for one in given for name, value in one.model_dump(exclude_none=True).items()}
+
+
+def _by_task(value: object, models: Iterable[str]) -> object:
+    """Settings of all tasks, under "", and those of one."""
+    if not isinstance(value, Mapping):
+        raise Wrong("settings (epochs: 3, …)", repr(value))
+    own = {name: one for name, one in value.items() if name in TASKS}
+    shared = {name: one for name, one in value.items() if name not in TASKS}
+    for name, one in shared.items():
+        if isinstance(one, Mapping):
+            known(name, [*TASKS, *models], "task or model of 'settings'")
+    return {"": shared, **own} if shared else own
 
 
 def _model_name(value: str, info: ValidationInfo) -> str:

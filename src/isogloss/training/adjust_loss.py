@@ -81,7 +81,8 @@ class AlignmentLoss:
             before = self._states(frozen, source)
         after = self._states(body, both)
         with torch.autocast(batch.ids.device.type, enabled=False):
-            return torch.stack([self.of_states(now, then, batch) for now, then in zip(after, before, strict=True)]).sum()
+            losses = [self.of_states(now, then, batch) for now, then in zip(after, before, strict=True)]
+            return torch.stack(losses).sum()
 
     def of_states(self, states: Tensor, before: Tensor, batch: Batch) -> Tensor:
         """The loss of one layer: its states for all sentences, and those of the original for the source's."""

@@ -1,7 +1,8 @@
 """Cyrillic → Latin, for Slavic, Uralic, Mongolic and other languages.
 
 - `cyrillic`: the scholarly transliteration of Slavic studies (ISO/R 9:1968), with an apostrophe for ь and nothing
-  that Latin-script languages do not write: ж ž, х x, щ šč, ю ju, я ja, э è.
+  that Latin-script languages do not write: ж ž, х x, щ šč, ю ju, я ja, э è. Letters sound as in Russian, also where
+  Ukrainian (и, г) or Bulgarian (щ, ъ) read them otherwise.
 - `uralic`: for Erzya, Moksha, Mari, Komi, Udmurt: the same as their Finnic relatives would spell it, with х h, э e,
   е je at the start of a word and after a vowel (as in the Finnish standard SFS 4900), ӱ ü, ӧ ö, ӓ ä, ҥ ŋ.
 - `buryat`: the same for Buryat, with ө ö, ү ü (as in ALA-LC's Mongolian table), э e and һ h beside х x.
