@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isogloss import clean, identify, line_filter, read_text
+from isogloss import clean, identify, line_filter
 from isogloss.core.errors import MissingExtra, UsageError
 from isogloss.corpora import raw
 from isogloss.corpora.corpus import Corpus
@@ -28,6 +30,11 @@ LINES = [
 ]
 
 
+def lines_of(lang: str, number: int) -> list[str]:
+    """The first lines of real text."""
+    return list(islice(raw.stream_files([shared(f"data/raw/{lang}.txt.xz")]), number))
+
+
 def crawl(lines: list[str], lang: str = "en") -> Corpus[str]:
     return Corpus(tuple(lines), lang, raw.FORMAT)
 
@@ -36,7 +43,7 @@ def test_every_line_has_one_reason() -> None:
     pytest.importorskip("py3langid")
     cleaned = clean(crawl(LINES))
     assert list(cleaned.kept) == [LINES[0], LINES[7]]
-    assert dict((line, reason) for reason, line in cleaned.dropped) == {
+    assert {line: reason for reason, line in cleaned.dropped} == {
         LINES[1]: "too short",
         LINES[2]: "few letters",
         LINES[3]: "other script",
@@ -59,7 +66,7 @@ def test_the_library_tells_languages_apart() -> None:
 @pytest.mark.parametrize("lang", ["ug", "mt", "fo", "tr", "et"])
 def test_the_library_on_real_text(lang: str) -> None:
     pytest.importorskip("py3langid")
-    text = [line for line in read_text(shared(f"data/raw/{lang}.txt.xz")) if 40 < len(line) < 300][:300]
+    text = [line for line in lines_of(lang, 1000) if 40 < len(line) < 300][:300]
     assert sum(identify(line).lang == lang for line in text) / len(text) > 0.95
 
 
@@ -69,8 +76,8 @@ NEIGHBOURS = {"wo": ("fr", "bm"), "gsw": ("de",), "myv": ("ru",), "ckb": ("ug", 
 @pytest.mark.parametrize("lang", NEIGHBOURS)
 def test_a_sample_teaches_a_language_that_the_library_does_not_know(lang: str) -> None:
     """Lines that the sample does not hold: nearly all of its own pass, nearly none of its neighbours'."""
-    own = list(read_text(shared(f"data/raw/{lang}.txt.xz")))
-    others = {name: list(read_text(shared(f"data/raw/{name}.txt.xz"))[:3000]) for name in NEIGHBOURS[lang]}
+    own = lines_of(lang, 2000)
+    others = {name: lines_of(name, 2000) for name in NEIGHBOURS[lang]}
     check = sample_check(own[:800], {name: lines[:-200] for name, lines in others.items()})
     assert sum(check.other(line) is None for line in own[-200:]) >= 0.97 * 200
     for lines in others.values():
@@ -78,8 +85,7 @@ def test_a_sample_teaches_a_language_that_the_library_does_not_know(lang: str) -
 
 
 def test_without_neighbours_a_line_must_look_like_the_sample() -> None:
-    own = list(read_text(shared("data/raw/wo.txt.xz"))[:1200])
-    french = read_text(shared("data/raw/fr.txt.xz"))[:200]
+    own, french = lines_of("wo", 1200), lines_of("fr", 200)
     check = sample_check(own[:1000], {})
     assert sum(check.other(line) is None for line in own[1000:]) >= 0.9 * 200
     assert sum(check.other(line) == "another language" for line in french) >= 0.9 * 200

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from isogloss.cli.arguments import files_by_language
-from isogloss.cli.screen import show_table, warn
+from isogloss.cli.screen import out, show_table, warn
 from isogloss.core.errors import InputError, UsageError
 
 SHOWN = 12  # reasons in the table; --dropped has them all
@@ -88,7 +88,8 @@ def _show(counts: Counter[str], lang: str, how: str) -> None:
     if rest := total - sum(number for _, number in shown):
         shown.append((f"{len(counts) - SHOWN} more reasons", rest))
     rows = [(reason, f"{number:,}", f"{number / total:.1%}") for reason, number in shown]
-    show_table(f"{total:,} lines; language: {HOW[how]}", ("", "lines", ""), rows)
+    show_table(f"{total:,} lines", ("", "lines", ""), rows)
+    out.print(f"language: {HOW[how]}")
     if how == "script":
         advice = "give --sample (and --against) to tell it from others in the same script"
         warn(f"'{lang}' is unknown to the library: {advice}")

@@ -1,4 +1,4 @@
-"""`isogloss run STUDY.yaml`: do all runs of a study that are not done yet, and show the table."""
+"""`isogloss run STUDY.yaml`: do all runs of a study that are not done yet, and show what came of them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from isogloss.cli.screen import complain, err, library_warnings, out, show_table
 if TYPE_CHECKING:
     from isogloss.results.store import Store
     from isogloss.results.study_results import StudyResults
+    from isogloss.results.tables import Table
     from isogloss.studies.backends import Job, Outcome
 
 Set = Annotated[
@@ -85,11 +86,20 @@ def run(
 
 
 def _show(results: StudyResults) -> None:
-    if results.frame.is_empty():
+    """The scores, and what was measured in a few numbers."""
+    from isogloss.results.curve_summary import curve_table
+
+    curves = results.curves.frame
+    if results.frame.is_empty() and curves.is_empty():
         warn("no run is done")
-        return
-    table = results.paper_table()
-    show_table(results.frame["study"][0], table.head, ([cell.text for cell in row] for row in table.body))
+    if not results.frame.is_empty():
+        _show_table(results.frame["study"][0], results.paper_table())
+    if not curves.is_empty():
+        _show_table(f"{curves['study'][0]}: similarity (best layer)", curve_table(results.curves))
+
+
+def _show_table(title: str, table: Table) -> None:
+    show_table(title, table.head, ([cell.text for cell in row] for row in table.body))
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from isogloss.core.errors import MissingExtra
 from isogloss.core.files import atomic_write, atomic_write_binary
 from isogloss.report.analysis import Analysis
 from isogloss.report.charts import Spec, curve_spec, histogram_spec, score_spec
-from isogloss.report.series import SCALE, series
+from isogloss.report.series import CURVE_SCALE, SCORE_SCALE, series
 from isogloss.report.subject import Subject
 from isogloss.report.tables import tables
 from isogloss.results.table_formats import latex, write_table
@@ -82,7 +82,7 @@ def _telling(one: dict[str, Any], every: Rows, columns: tuple[str, ...]) -> list
 def _score_rows(one: dict[str, Any], names: list[str]) -> Rows:
     rows = []
     for target, mean, sd in zip(one["target"], one["mean"], one["sd"], strict=True):
-        score, spread = POINTS * mean / SCALE, POINTS * (sd or 0) / SCALE
+        score, spread = POINTS * mean / SCORE_SCALE, POINTS * (sd or 0) / SCORE_SCALE
         facts = {"target": names[target], "change": one["changes"] or "no change", "experiment": one["task"]}
         rows.append({**facts, "score": score, "low": score - spread, "high": score + spread})
     return rows
@@ -92,7 +92,11 @@ def _curve_rows(one: dict[str, Any], names: list[str]) -> Rows:
     lows, highs = one.get("low", one["value"]), one.get("high", one["value"])
     return [
         {"target": names[target], "experiment": one["when"], "layer": layer, "stage": stage or "block"}
-        | {"value": values[i] / SCALE, "low": (low[i] or values[i]) / SCALE, "high": (high[i] or values[i]) / SCALE}
+        | {
+            "value": values[i] / CURVE_SCALE,
+            "low": (low[i] or values[i]) / CURVE_SCALE,
+            "high": (high[i] or values[i]) / CURVE_SCALE,
+        }
         for target, values, low, high in zip(one["target"], one["value"], lows, highs, strict=True)
         for i, (layer, stage) in enumerate(zip(one["layer"], one["stage"], strict=True))
         if values[i] is not None

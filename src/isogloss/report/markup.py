@@ -12,7 +12,7 @@ from typing import Any
 from isogloss.results.cell_colours import SHADES
 from isogloss.results.tables import Cell, Table
 
-MOST_CELLS = 2000  # of a table on a page; the export has them all
+MOST_CELLS = 1200  # of a table on a page; the export has them all
 LONGEST = 120  # characters of a cell or a name
 PARTS = re.compile(r"^([^ ]+)( \[[^\]]*\])?( \([^)]*\))?$")  # -1.20** [-1.50, -0.90] (-1.33)
 

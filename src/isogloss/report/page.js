@@ -88,8 +88,8 @@ function legendOfExperiments(part, legend) {
   if (part.field === "experiment" && part.type) part.legend = legend;
 }
 
-const unscaled = (value) => (value === null ? null : value / data.scale);
-const points = (value) => (value === null ? null : (100 * value) / data.scale);
+const unscaled = (value) => (value === null ? null : value / data.scales.curves);
+const points = (value) => (value === null ? null : (100 * value) / data.scales.scores);
 
 const scores = {
   groups: [],

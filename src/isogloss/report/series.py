@@ -15,7 +15,8 @@ from isogloss.report.subject import Subject
 
 SCORED = ["study", "model", "changes", "task", "source", "metric"]
 MEASURED = ["study", "model", "changes", "task", "when", "source", "index"]
-SCALE = 10_000
+# numbers are sent as whole ones of such a part, which are shorter: scores to a hundredth of a point
+SCORE_SCALE, CURVE_SCALE = 10_000, 1000
 
 
 def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
         frame.group_by(names, maintain_order=True) for frame, names in ((scores, SCORED), (_curves(curves), MEASURED))
     )
     return {
-        "scale": SCALE,
+        "scales": {"scores": SCORE_SCALE, "curves": CURVE_SCALE},
         "targets": list(targets),
         "scores": [_scored(key, rows, targets) for key, rows in scored],
         "curves": [_measured(key, rows, targets) for key, rows in measured],
@@ -39,7 +40,7 @@ def _scored(key: tuple[Any, ...], rows: pl.DataFrame, targets: dict[str, int]) -
     return {
         **dict(zip(SCORED, key, strict=True)),
         "target": [targets[name] for name in rows["target"]],
-        **{name: _numbers(rows[name]) for name in ("mean", "sd", "gap")},
+        **{name: _numbers(rows[name], SCORE_SCALE) for name in ("mean", "sd", "gap")},
     }
 
 
@@ -59,7 +60,7 @@ def _measured(key: tuple[Any, ...], rows: pl.DataFrame, targets: dict[str, int])
     places = sorted(every, key=lambda place: place[0])
     found: dict[str, Any] = {"target": [targets[name] for name in rows["target"]]}
     for name in ("value", "low", "high") if rows["low"].explode().count() else ("value",):  # where any was resampled
-        found[name] = [_numbers(_placed(row, name, places)) for row in rows.iter_rows(named=True)]
+        found[name] = [_numbers(_placed(row, name, places), CURVE_SCALE) for row in rows.iter_rows(named=True)]
     layers, stages = zip(*places, strict=True)
     norms = [stage if stage == "final norm" else "" for stage in stages]
     return {**dict(zip(MEASURED, key, strict=True)), "layer": layers, "stage": norms, **found}
@@ -70,10 +71,10 @@ def _placed(row: dict[str, Any], name: str, places: Sequence[tuple[int, str]]) -
     return [own.get(place) for place in places]
 
 
-def _numbers(values: Iterable[float | None]) -> list[int | None]:
-    """As whole numbers of `1 / SCALE`, which are shorter; null for what is no number, as JSON has no other word for it.
+def _numbers(values: Iterable[float | None], scale: int) -> list[int | None]:
+    """Whole numbers of `1 / scale`; null for what is no number, as JSON has no other word for it.
 
-    >>> _numbers([0.98765, None, float("nan")])
-    [9877, None, None]
+    >>> _numbers([0.98765, None, float("nan")], 1000)
+    [988, None, None]
     """
-    return [None if x is None or x != x or abs(x) == float("inf") else round(x * SCALE) for x in values]
+    return [None if x is None or x != x or abs(x) == float("inf") else round(x * scale) for x in values]

@@ -67,11 +67,15 @@ class StudyResults(Results):
         return delta_table(rows, reference=self.reference)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """As `Results.write`; `.md` and `.tex` are the paper's table."""
+        """As `Results.write`; `.md` and `.tex` are the paper's table. Where only similarity was measured, the curves."""
+        from isogloss.results.curve_summary import curve_table
         from isogloss.results.table_formats import write_table
 
+        measured = self.frame.is_empty() and not self.curves.frame.is_empty()
         if Path(path).suffix in TABLES:
-            write_table(self.paper_table(), path)
+            write_table(curve_table(self.curves) if measured else self.paper_table(), path)
+        elif measured:
+            self.curves.write(path)
         else:
             super().write(path)
 

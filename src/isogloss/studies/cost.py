@@ -1,7 +1,7 @@
 """What a study will cost, in seconds of one worker: from stages of its kind that are done, or else by a rule of thumb.
 
 The rule: fine-tuning takes 6 operations per weight and token, reading 2; a processor does 2·10¹⁰ of them a second for
-each thread and a GPU 10¹⁴; a sentence has 20 tokens; a model whose weights are not here has 180 million.
+each thread and a GPU 10¹⁴; a sentence has 20 tokens. How many weights there are says `weights`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ from isogloss.results.store import Damaged, Store
 from isogloss.studies.backends import Stage
 from isogloss.studies.parts import LAB
 from isogloss.studies.plan import Plan
+from isogloss.studies.spec import BILSTM
+from isogloss.studies.weights import weights_of
 
 SAMPLE = 50  # finished stages that are looked at
 SPEED = {"cpu": 2e10, "cuda": 1e14}
-WEIGHTS, SENTENCE, EPOCHS = 180e6, 20, 5
+SENTENCE, EPOCHS, BILSTM_EPOCHS = 20, 5, 40
+STEP = {"batch": 32, "length": 128}  # of a language model, unless its settings say otherwise
+STEPS = 10_000  # of pretraining
 BYTES_PER_TOKEN = {".xz": 8, ".gz": 8, ".bz2": 8}  # of an annotated file; 30 where it is not compressed
 
 
@@ -42,11 +46,11 @@ def estimate(plan: Plan, stages: Sequence[Stage], store: Store | None) -> Cost:
     return Cost(seconds, "a rule of thumb, until some runs are done" if not measured else "partly measured")
 
 
-def network_bytes(stage: Stage) -> float:
+def network_bytes(stage: Stage, plan: Plan) -> float:
     """The size of what a stage keeps of a network, in fp32."""
     if stage.kind not in ("model", "finetuned"):
         return 0.0
-    return 4 * _weights(stage.recipe.get("model", stage.recipe).get("base"))
+    return 4 * weights_of(stage.recipe, plan.stages)
 
 
 def _kind(stage: Stage) -> tuple[str, str, str]:
@@ -71,21 +75,26 @@ def _times(done: Sequence[Stage], store: Store) -> dict[tuple[str, str, str], fl
 def _by_rule(stage: Stage, plan: Plan) -> float:
     recipe, threads = stage.recipe, plan.study.threads
     speed = SPEED["cuda"] if plan.device == "cuda" else SPEED["cpu"] * threads
-    weights = _weights(recipe.get("model", recipe).get("base"))
+    weights = weights_of(recipe, plan.stages)
     if stage.kind == "finetuned":
-        epochs: int = recipe["settings"].get("epochs", EPOCHS)
+        usual = BILSTM_EPOCHS if recipe["model"]["base"] == BILSTM else EPOCHS
+        epochs: int = recipe["settings"].get("epochs", usual)
         return 6 * weights * _tokens(recipe["train"]) * epochs / speed
     if stage.kind == "evaluation":
         return 2 * weights * sum(map(_tokens, recipe["targets"].values())) / speed
     if stage.kind == "similarity":
         return 2 * weights * _tokens(recipe["measure"]["parallel"].values()) / speed
-    texts = [one for change in recipe["changes"] for one in _texts(change["arguments"])]
-    return 6 * weights * _tokens(texts) * EPOCHS / speed
+    return 6 * weights * sum(_read(change["arguments"]) for change in recipe["changes"]) / speed
 
 
-def _texts(arguments: Mapping[str, Any]) -> list[str]:
-    found = [*arguments.get("text", ()), *(one for texts in arguments.get("texts", {}).values() for one in texts)]
-    return [str(one) for one in found]
+def _read(arguments: Mapping[str, Any]) -> float:
+    """The tokens that a change reads: as many as it is told to, or those of its texts."""
+    if arguments.get("tokens"):
+        return float(arguments["tokens"])
+    if steps := arguments.get("steps") or (STEPS if "texts" in arguments else None):
+        step = {name: arguments["settings"].get(name, usual) for name, usual in STEP.items()}
+        return float(steps * step["batch"] * step["length"])
+    return _tokens([*arguments.get("text", ()), *arguments.get("bitext", ())]) * (arguments.get("epochs") or EPOCHS)
 
 
 def _tokens(references: Iterable[str]) -> float:
@@ -98,8 +107,3 @@ def _tokens_of(reference: str) -> float:
     path = Path(reference)
     size = path.stat().st_size if path.is_file() else 10_000_000
     return size / BYTES_PER_TOKEN.get(path.suffix, 30)
-
-
-def _weights(base: str | None) -> float:
-    files = list(Path(base).glob("*.safetensors")) if base and Path(base).is_dir() else []
-    return sum(file.stat().st_size for file in files) / 4 or WEIGHTS

@@ -36,7 +36,8 @@ def explain(plan: Plan, store: Store | None) -> Iterator[tuple[str, str]]:
     left = [stage for job in plan.jobs(done) for stage in job.stages]
     cost = estimate(plan, left, store)
     if study.networks == "keep":
-        yield "disk", f"about {sum(map(network_bytes, left)) / 1e9:.1f} GB of networks (networks: discard keeps none)"
+        size = sum(network_bytes(stage, plan) for stage in left) / 1e9
+        yield "disk", f"about {size:.1f} GB of networks (networks: discard keeps none)"
     workers = max(1, cores() // study.threads)
     shares = f"{span(cost.seconds / workers)} of {workers}"
     yield "cost", f"about {span(cost.seconds)} of one worker, {shares} ({cost.basis})"
