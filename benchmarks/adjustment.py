@@ -9,7 +9,6 @@ On a GPU a model of the size of BERT-base, on a CPU one of the laboratory's size
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,50 +32,41 @@ BATCH, RATE = 32, 5e-5
 
 def run(quick: bool = False) -> None:
     gpu = torch.cuda.is_available()
-    steps = 1 if quick else 2
-    pairs = ig.Laboratory(seed=0).bitext("qla", "qlf", 3_000 if gpu and not quick else BATCH * steps)
+    pairs = ig.Laboratory(seed=0).bitext("qla", "qlf", BATCH * (1 if quick else 200 if gpu else 4))
     model = untrained(pairs, gpu)
-    first = pairs[: BATCH * steps]
-    print(
-        f"{len(pairs)} pairs, {len(first)} or fewer for the loops; {model.layers} × {model.hidden_size}, {model.device}"
-    )
-    adjustment(model, first, batch=BATCH)  # kernels and threads set themselves up
-    speeds = {"isogloss": timed(lambda: adjustment(model, pairs, batch=BATCH), len(pairs))}
-    speeds["loop over sentences and words"] = timed(lambda: looped(model, first[:BATCH], alone=True), BATCH)
-    speeds["batches, loop over words"] = timed(lambda: looped(model, first, alone=False), len(first))
+    few = pairs[:BATCH]
+    print(f"{model.layers} × {model.hidden_size} on {model.device}, {len(pairs)} pairs, {len(few)} for the loops")
+    adjustment(model, few, batch=BATCH)  # kernels and threads set themselves up
+    contenders = {
+        "isogloss": (lambda: adjustment(model, pairs, batch=BATCH), len(pairs)),
+        "loop over sentences and words": (lambda: looped(model, few, alone=True), len(few)),
+        "batches, loop over words": (lambda: looped(model, few, alone=False), len(few)),
+    }
+    times = best_times({name: work for name, (work, _) in contenders.items()}, repeats=1 if quick else 3)
+    speeds = {name: n / times[name] for name, (_, n) in contenders.items()}
     for name, speed in speeds.items():
         print(f"{name:32} {speed:10,.1f} pairs/s   isogloss is {speeds['isogloss'] / speed:6.1f} × as fast")
-    check(model, first)
-    loss_alone(model, first)
+    check(model, few)
+    loss_alone(model, few)
 
 
 def loss_alone(model: LoadedModel, pairs: Corpus[AlignedPair]) -> None:
     """Equation 1 and its gradient for one batch, from the states of the last layer on."""
-    part = pairs[:BATCH]
-    batch = collate(encode_pairs(model, [part], PairOptions()), padding_id(model)).to(model.device)
+    batch = collate(encode_pairs(model, [pairs], PairOptions()), padding_id(model)).to(model.device)
     loss = AlignmentLoss(model, [model.layers], LossOptions())
     given = torch.randn(*batch.ids.shape, model.hidden_size, device=model.device, requires_grad=True)
-    texts = [encode_words(model, [getattr(pair, side) for pair in part]) for side in ("source", "target")]
+    texts = [encode_words(model, [getattr(pair, side) for pair in pairs]) for side in ("source", "target")]
     before = given[0::2].detach()
 
     def ours() -> None:
         torch.autograd.backward(loss.of_states(given, before, batch))
 
     def theirs() -> None:
-        terms = equation(part, *texts, list(given[0::2]), list(given[1::2]), list(before))
+        terms = equation(pairs, *texts, list(given[0::2]), list(given[1::2]), list(before))
         torch.autograd.backward(torch.stack(terms).sum())
 
     times = best_times({"loss alone": ours, "loss alone, loop over words": theirs})
     report(times, "loss alone")
-
-
-def timed(work: Any, pairs: int) -> float:
-    """Pairs per second."""
-    start = time.perf_counter()
-    work()
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-    return pairs / (time.perf_counter() - start)
 
 
 def untrained(pairs: Corpus[AlignedPair], gpu: bool) -> LoadedModel:
@@ -92,8 +82,8 @@ def untrained(pairs: Corpus[AlignedPair], gpu: bool) -> LoadedModel:
 
 def check(model: LoadedModel, pairs: Corpus[AlignedPair]) -> None:
     """The first step's loss, both ways, before anything has been learnt."""
-    ours = adjustment(model, pairs[:BATCH], batch=BATCH, precision="fp32")[1][0].loss
-    theirs = looped(model, pairs[:BATCH], alone=True)
+    ours = adjustment(model, pairs, batch=BATCH, precision="fp32")[1][0].loss
+    theirs = looped(model, pairs, alone=True)
     print(f"loss of the first step {ours:.4f}, by the loop {theirs:.4f}, ratio {ours / theirs:.6f}")
 
 

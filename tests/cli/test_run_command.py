@@ -74,6 +74,49 @@ def test_run_then_everything_is_done(study: Path, capsys: pytest.CaptureFixture[
     assert [line.split()[-1] for line in text.splitlines() if line.startswith("bilstm")] == ["done"] * 2
 
 
+MEASURE = """\
+measure: {parallel: "lab:qla,qlb/test/10", indexes: [cka, anc], source: qla, when: [before]}
+"""
+
+
+def test_similarity_is_shown_in_a_few_numbers(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study.write_text(STUDY + MEASURE.replace(", when: [before]", ""))
+    words = ["--set", "task=pos", "seeds=1", "--workers", 0, "--device", "cpu"]
+    code, text, err = isogloss(capsys, "run", study, *words)
+    assert code == 0, err
+    scores, _, curves = text.partition("toys: similarity")
+    assert "Δ 1" in scores
+    told = [line.split() for line in curves.splitlines() if "qla-qlb" in line]
+    numbers = ["0.00", "0.30", "(3)", "0.30"] * 2
+    assert told == [[column, "qla-qlb", index, *numbers] for column in ("REF", "1") for index in ("cka", "anc")]
+
+
+def test_a_study_that_only_measures(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study.write_text("name: alone\nmodel: bilstm\n" + MEASURE)
+    code, text, _ = isogloss(capsys, "validate", study)
+    assert code == 0
+    assert "1 = 1 model, only measured" in text
+    code, text, err = isogloss(capsys, "run", study, "--workers", 0, "--device", "cpu", "-o", "c.csv", "-o", "c.md")
+    assert code == 0, err
+    assert "no run is done" not in err
+    assert [line.split()[:3] for line in text.splitlines() if "qla-qlb" in line] == [
+        ["qla-qlb", "cka", "0.00"], ["qla-qlb", "anc", "0.00"],
+    ]  # fmt: skip
+    assert len(pl.read_csv("c.csv")) == 2 * 4
+    assert "| qla-qlb |" in Path("c.md").read_text()
+    assert "done" in next(line for line in isogloss(capsys, "ls", "runs")[1].splitlines() if "bilstm" in line)
+
+
+def test_the_table_of_one_column_fits_a_terminal(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, err = isogloss(capsys, "run", study, "--set", "changes=REF", "--workers", 0, "--device", "cpu")
+    assert code == 0, err
+    told = [line.rstrip() for line in text.splitlines()]
+    head = next(line for line in told if line.startswith("task"))
+    assert head.split() == ["task", "source-target", "mean", "sd", "gap", "seeds"]
+    assert max(map(len, told)) <= 80
+    assert sum(line.startswith(("pos", "parse")) for line in told) == 4
+
+
 def test_a_failing_run_is_told_with_what_it_is(
     study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

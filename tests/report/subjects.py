@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from isogloss.report.subject import Subject, with_runs
-from isogloss.results.curves import Curves
-from isogloss.results.study_results import StudyResults
+from isogloss.report.subject import NO_DISTANCES, Subject, with_runs
+from isogloss.results.curves import CURVE_COLUMNS, Curves
+from isogloss.results.record import RESULT_COLUMNS
+from isogloss.results.study_results import RUN_COLUMNS, StudyResults
 from result_rows import curve_rows, result_rows
 
 SCRIPT = "</script><script>window.attacked = true</script>"
@@ -69,11 +73,50 @@ def small(**changes: Any) -> Subject:
             changes=pl.lit("REF"), when=pl.lit("before")
         ),
     )
-    bins = [{"series": "bert en–fr", "pairs": pairs, "low": i / 4, "high": (i + 1) / 4, "share": 0.25}
-            for pairs in ("related", "unrelated") for i in range(4)]  # fmt: skip
+    bins = [{"model": "bert", "pair": "en-fr", "layer": "12", "metric": "l2", "words": words, "low": i / 4,
+             "high": (i + 1) / 4, "count": 5, "share": 0.25}
+            for words in ("related", "unrelated") for i in range(4)]  # fmt: skip
     facts = {"description": "a small study", "command": "isogloss run s.yaml", "study": {"name": "s"}, "planned": 7}
     return Subject(
-        "s", results, **{"histograms": pl.DataFrame(bins), "made": [({"torch": "2"}, 6)], **facts, **changes}
+        "s",
+        results,
+        **{
+            "distances": replace(NO_DISTANCES, frame=pl.DataFrame(bins)),
+            "made": [({"torch": "2"}, 6)],
+            **facts,
+            **changes,
+        },
+    )
+
+
+def large() -> Subject:
+    """5,000 runs and a million rows: ten models, twenty columns, five tasks, five seeds, fifty targets."""
+    chance = np.random.default_rng(0)
+    names = {
+        "model": [f"model-{i}" for i in range(10)],
+        "changes": ["REF", *(f"{i}-{i + 1}" for i in range(1, 20))],
+        "task": ["pos", "parse", "ner", "nli", "qa"],
+        "seed": range(5),
+    }
+    runs = pl.DataFrame(list(product(*names.values())), schema=list(names), orient="row").with_row_index("run")
+    runs = runs.with_columns(pl.col("run").cast(pl.String), study=pl.lit("large"), source=pl.lit("en"))
+    targets = pl.DataFrame({"target": ["en", *(f"language-{i}" for i in range(49))]})
+    metrics = pl.DataFrame({"metric": ["one", "two"], "split": "test", "n": 100})
+    rows = runs.join(targets, how="cross").join(metrics, how="cross")
+    rows = rows.with_columns(value=chance.random(len(rows)))
+    places = list(product(range(13), ["cka", "anc"], ["before", "after"]))
+    layers = pl.DataFrame(places, schema=["layer", "index", "when"], orient="row")
+    measured = runs.filter(pl.col("task") == "pos", pl.col("seed") == 0).join(targets[1:], how="cross")
+    curves = measured.join(layers, how="cross").with_columns(stage=pl.lit("block"), n=pl.lit(10), note=pl.lit(""))
+    value = chance.random(len(curves))
+    curves = curves.with_columns(value=value, low=value - 0.1, high=value + 0.1)
+    columns = {**CURVE_COLUMNS, **RUN_COLUMNS}
+    return Subject(
+        "large",
+        StudyResults(
+            rows.select(pl.col(name).cast(kind) for name, kind in RESULT_COLUMNS.items()),
+            curves=Curves(curves.select(pl.col(name).cast(kind) for name, kind in columns.items())),
+        ),
     )
 
 

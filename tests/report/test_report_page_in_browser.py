@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from subjects import hostile, small
+from subjects import hostile, large, small
 
 from isogloss.report.write import write_report
 
@@ -181,3 +181,19 @@ def test_it_prints_what_it_shows(opened: Opened) -> None:
     assert not opened.page.locator("#languages").is_visible()
     assert opened.page.locator("#tables table").first.is_visible()
     assert opened.page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.mark.slow
+def test_a_million_rows_open_at_once(browser: Any, tmp_path: Path) -> None:
+    subject = large()
+    assert subject.results.frame["run"].n_unique() == 5000
+    assert len(subject.results.frame) + len(subject.results.curves.frame) > 1_000_000
+    write_report(subject, tmp_path / "large.html")
+    assert (tmp_path / "large.html").stat().st_size < 15e6
+    page = browser.new_page()
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})  # its own time, whatever else the machine does
+    page.goto((tmp_path / "large.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    told = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    assert told["TaskDuration"] < 2

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -47,6 +48,49 @@ def test_a_chart_holds_every_point_and_names_its_lines() -> None:
     assert len(points) == 2 * 2 * 4
     several = curves("a", ("fr",)) + curves("b", ("fr",))
     assert several.plot("cka").to_json().count('"title": "model"') > 0
+
+
+def of_study(**runs: list[object]) -> Curves:
+    """The same curves once for every combination of what runs are called; each run adds 1 to the values."""
+    frames = [
+        curves().frame.with_columns(pl.col("value") + number, *(pl.lit(one).alias(name) for name, one in named.items()))
+        for number, named in enumerate(dict(zip(runs, each, strict=True)) for each in itertools.product(*runs.values()))
+    ]
+    return Curves(pl.concat(frames))
+
+
+def test_curves_of_a_study_are_told_apart_by_all_that_differs() -> None:
+    study = of_study(study=["s"], changes=["REF", "1-2"], task=["pos", "ner"], seed=[0], when=["before", "after"])
+    assert study.labels == ["model", "changes", "task", "when"]
+    table = study.table("cka")
+    assert table.columns == ["model", "changes", "task", "when", "source", "target", "0", "1", "2", "3"]
+    assert len(table) == 2 * 2 * 2 * 2
+    row = table.filter(changes="1-2", task="ner", when="before", target="ru")
+    assert row["1"].item() == pytest.approx(math.sin(1) / 2 + 6)
+    means = study.mean().filter(index="cka", layer=1)
+    assert len(means) == 8
+    assert set(means["pairs"]) == {2}
+    assert means.filter(changes="REF", task="pos", when="after")["mean"].item() == pytest.approx(math.sin(1) * 0.75 + 1)
+    for pairs, lines in ((True, 16), (False, 8)):
+        chart = json.loads(study.plot("cka", pairs=pairs).to_json())
+        name = "changes and task and when" + " and pair" * pairs
+        (points,) = chart["datasets"].values()
+        assert len(points) == lines * 4
+        assert len({point[name] for point in points}) == lines
+
+
+def test_several_seeds_are_curves_of_their_own() -> None:
+    study = of_study(seed=[0, 1])
+    assert study.table("anc")["seed"].to_list() == [0, 0, 1, 1]
+    assert set(study.mean()["pairs"]) == {2}
+
+
+def test_what_cannot_be_told_apart_is_refused() -> None:
+    study = of_study(run=["a", "b"], task=["pos"])
+    for look in (lambda: study.table("cka"), study.mean, study.plot):
+        with pytest.raises(UsageError, match="two values of cka of m, en-fr, layer 0: keep the rows of one run"):
+            look()
+    assert len(Curves(study.frame.filter(run="a")).table("cka")) == 2
 
 
 def _values(panel: dict, layer: dict) -> list[dict]:

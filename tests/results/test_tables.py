@@ -5,7 +5,8 @@ import pytest
 
 from isogloss.core.errors import UsageError
 from isogloss.results.deltas import deltas
-from isogloss.results.tables import Table, delta_table, frame_table, with_published
+from isogloss.results.record import Results
+from isogloss.results.tables import Table, delta_table, frame_table, score_table, with_published
 from isogloss.results.transfer_means import source_to_x
 from result_rows import result_rows
 
@@ -79,6 +80,37 @@ def test_published_values_must_be_whole_and_single() -> None:
         with_published(frame, PUBLISHED.drop("metric"))
     with pytest.raises(UsageError, match="one value for each"):
         with_published(frame, pl.concat([PUBLISHED, PUBLISHED]))
+
+
+def test_published_values_of_several_models() -> None:
+    rows = pl.concat([result_rows(SCORES, model="a"), result_rows(SCORES, model="b")])
+    values = [("a", "en", "REF", 80.0), ("b", "en", "REF", 70.0), ("b", "en", "1-2", -3.0)]
+    published = pl.DataFrame(
+        [("pos", "en", target, change, "accuracy", value, model) for model, target, change, value in values],
+        schema=["task", "source", "target", "change", "metric", "value", "model"],
+        orient="row",
+    )
+    shown = texts(delta_table(with_published(deltas(rows), published)))
+    assert [row[:4] for row in shown[1:]] == [
+        ["a", "en-en", "91.00 (80.00)", "-0.50"],
+        ["a", "en-fr", "62.00", "-19.00*"],
+        ["b", "en-en", "91.00 (70.00)", "-0.50 (-3.00)"],
+        ["b", "en-fr", "62.00", "-19.00*"],
+    ]
+    with pytest.raises(UsageError, match="metric and model"):
+        with_published(deltas(rows), pl.concat([published, published]))
+
+
+def test_scores_of_one_column_stand_beside_published_ones() -> None:
+    rows = result_rows({key: value for key, value in SCORES.items() if key[0] == "REF"})
+    scores = with_published(Results(rows).table().with_columns(change="changes"), PUBLISHED)
+    assert texts(score_table(scores)) == [
+        ["source-target", "mean", "sd", "gap", "seeds"],
+        ["en-en", "91.00 (96.51)", "1.41", "0.00", "2"],
+        ["en-fr", "62.00", "2.83", "29.00", "2"],
+    ]
+    models = pl.concat([rows, rows.with_columns(model=pl.lit("other"))])
+    assert score_table(Results(models).table()).head[:2] == ("model", "source-target")
 
 
 def test_any_frame_is_a_table() -> None:

@@ -35,6 +35,16 @@ def test_variables_of_command_line_environment_and_file(tmp_path: Path, monkeypa
     assert with_variables(told, {"UD": "there"})["targets"]["fr"] == "mine/fr"
 
 
+def test_models_are_chosen_by_name_or_replaced_and_their_settings_go_with_them() -> None:
+    data = {**DATA, "models": {"a": "x", "b": {"base": "y"}}, "settings": {"epochs": 3, "a": {"epochs": 1}, "b": {}}}
+    chosen = overridden(data, {"models": ["b"]})
+    assert (chosen["models"], chosen["settings"]) == ({"b": {"base": "y"}}, {"epochs": 3, "b": {}})
+    other = overridden(data, {"model": "some/a"})
+    assert (other["models"], other["settings"]) == ("some/a", {"epochs": 3, "a": {"epochs": 1}})
+    assert overridden(data, {"models": "z"})["settings"] == {"epochs": 3}
+    assert overridden(data, {"models.a": "z"})["settings"] == data["settings"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

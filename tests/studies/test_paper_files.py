@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from isogloss.results.deltas import deltas
-from isogloss.results.study_results import read_published
+from isogloss.results.study_results import StudyResults, read_published
 from isogloss.results.tables import with_published
 from isogloss.results.transfer_means import source_to_x
 from isogloss.studies.plan import Plan, plan_study
@@ -39,6 +39,9 @@ RUNS = {
     "first-align/figures-1-3-4-5.yaml": 3 * 5,
     "first-align/figures-2-6-7-8.yaml": 7 * 3,
     "anc/table-1-figures-1-2-4.yaml": 3,
+    "anc/figure-3.yaml": 2,
+    "anc/figure-5.yaml": 4,
+    "anc/figure-6.yaml": 5,
     "unseen/maltese.yaml": 4 * 2 * 5,
     "unseen/naija.yaml": 4 * 2 * 5,
     "unseen/narabizi.yaml": 4 * 2 * 5,
@@ -52,6 +55,7 @@ RUNS = {
     "lab/figures-1-3-4-5.yaml": 3 * 3,
     "lab/figures-2-6-7-8.yaml": 7 * 3,
     "lab/anc-table-1-figures-1-2-4.yaml": 3,
+    "lab/anc-figure-3.yaml": 1,
     "lab/unseen-easy.yaml": 4 * 2 * 2,
     "lab/unseen-intermediate.yaml": 4 * 2 * 2,
     "lab/unseen-hard.yaml": 4 * 2 * 2,
@@ -183,6 +187,40 @@ def test_a_twin_has_the_columns_and_tasks_of_its_original(file: str, data: Path)
     if twin.measure and original.measure:
         assert twin.measure.when == original.measure.when
         assert set(original.measure.indexes) <= set(twin.measure.indexes)
+
+
+def test_figures_3_5_and_6_of_the_anc_paper_fine_tune_nothing(data: Path) -> None:
+    for file in ("anc/figure-3.yaml", "anc/figure-5.yaml", "anc/figure-6.yaml", "lab/anc-figure-3.yaml"):
+        plan = planned_in(data, file)
+        assert {stage.kind for stage in plan.stages.values()} == {"similarity"}
+        assert all(list(run.similarity) == ["before"] for run in plan.runs)
+        assert plan.study.measure
+        assert plan.study.measure.indexes == ("anc",)
+
+
+def test_the_baseline_of_unseen_twins_has_its_own_recipe() -> None:
+    for verdict in ("easy", "intermediate", "hard"):
+        study = read_study(FOLDER / f"lab/unseen-{verdict}.yaml")
+        for task in study.tasks:
+            settings = {model: study.settings_of(task, model) for model in study.models}
+            assert settings.pop("BiLSTM") == {}
+            assert all(one == {"epochs": 12, "batch": 16, "learning_rate": 1e-3} for one in settings.values())
+
+
+def test_each_model_of_the_anc_paper_has_its_own_published_scores(data: Path) -> None:
+    study = read_in(data, "anc/table-1-figures-1-2-4.yaml")
+    rows = pl.DataFrame(
+        [
+            {"study": study.name, "run": model, "model": model, "changes": "REF", "task": "nli", "source": "en",
+             "target": target, "split": "test", "metric": "accuracy", "seed": 0, "value": 0.5, "n": 10}
+            for model in study.models for target in study.targets
+        ]
+    )  # fmt: skip
+    table = StudyResults(rows, published=published("anc/table-1")).paper_table()
+    assert table.head[:3] == ("model", "source-target", "mean")
+    assert [row[2].text for row in table.body] == [
+        f"50.00 ({score}.00)" for score in (79, 72, 70, 81, 72, 72, 79, 72, 71)
+    ]
 
 
 def test_the_four_minute_twin_has_the_size_that_was_agreed() -> None:

@@ -12,6 +12,7 @@ from toy_driver import STUDY
 
 from isogloss.results.store import Store
 from isogloss.studies import fingerprints
+from isogloss.studies.explain import explain
 from isogloss.studies.fingerprints import Fingerprints
 from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.study_file import study_of
@@ -55,6 +56,8 @@ def test_the_same_content_has_the_same_identity_wherever_it_lies(tmp_path: Path)
     [
         {"settings": {"epochs": 9}},
         {"settings": {"pos": {"batch": 9}}},
+        {"settings": {"bilstm": {"batch": 9}}},
+        {"settings": {"bilstm": {"pos": {"batch": 9}}}},
         {"threads": 2},
         {"sources": {"qla": {"train": "lab:qla/train/11", "dev": "lab:qla/dev/10"}}},
         {"sources": {"qla": {"train": "lab:qla/train/10@1", "dev": "lab:qla/dev/10"}}},
@@ -86,6 +89,36 @@ def test_what_does_not_matter_is_not(change: dict[str, Any]) -> None:
     plan = plan_study(study_of(data))
     assert ids(plan, "finetuned") == ids(planned(), "finetuned")
     assert ids(plan, "evaluation") == ids(planned(), "evaluation")
+
+
+def test_settings_of_one_model_leave_the_others_as_they_are() -> None:
+    models = {"a": "bilstm", "b": "laboratory"}
+    data = {**{key: value for key, value in STUDY.items() if key != "model"}, "models": models}
+    plain, told = (plan_study(study_of({**data, "settings": given})) for given in ({}, {"a": {"epochs": 9}}))
+    same = [one.finetuned == other.finetuned for one, other in zip(plain.runs, told.runs, strict=True)]
+    assert same == [run.model == "b" for run in plain.runs]
+
+
+def test_a_study_that_only_measures() -> None:
+    measure = {"parallel": "lab:qla,qlb/test/10", "source": "qla", "when": ["before"]}
+    data = {"name": "m", "model": "laboratory", "measure": measure, "seeds": 2}
+    plan = plan_study(study_of({**data, "changes": {"REF": [ADAPT], "1": [{"reinit": 1}]}}))
+    assert [(run.changes, run.seed, run.task, run.evaluation) for run in plan.runs] == [
+        ("REF", 0, "", ""), ("REF", 1, "", ""), ("1", 0, "", ""), ("1", 1, "", ""),
+    ]  # fmt: skip
+    kinds = [id.partition("-")[0] for id in plan.stages]
+    assert (kinds.count("model"), kinds.count("similarity"), len(kinds)) == (1, 1 + 2, 4)
+    assert [job.label for job in plan.jobs(())] == [
+        "model laboratory REF", "laboratory REF qla seed 0", "laboratory 1 qla seed 0", "laboratory 1 qla seed 1",
+    ]  # fmt: skip
+    assert plan.jobs(plan.goals) == []
+    shown = dict(explain(plan, None))
+    assert shown["runs"] == "4 = 1 model × 2 columns × 2 seeds, only measured"
+    assert shown["similarity curves"] == "3, shared by 4 uses; 0 done"
+    assert "targets" not in shown
+    alone = plan_study(study_of({**STUDY, "model": "laboratory", "changes": {"1": [{"reinit": 1}]}, "reference": "1",
+                                 "measure": measure}))  # fmt: skip
+    assert alone.runs[0].similarity["before"] == plan.runs[2].similarity["before"], "with tasks or without"
 
 
 def test_threads_matter_on_a_cpu_only() -> None:

@@ -14,8 +14,9 @@ import isogloss as ig
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.corpora.corpus import Corpus
 from isogloss.results.store import Store
-from isogloss.studies import makers, plan, text_changes, work
+from isogloss.results.study_record import made_with, read_record
 from isogloss.results.study_results import StudyResults, read_published
+from isogloss.studies import makers, plan, text_changes, work
 from isogloss.studies.run import planned, run_study
 from isogloss.studies.text_changes import TextArguments, TextChangeKind
 
@@ -200,6 +201,36 @@ def test_similarity_before_and_after(bert: Path, tmp_path: Path) -> None:
     assert again.curves.frame["value"].equals(curves["value"]), "in memory or read back is the same"
 
 
+def test_nothing_but_similarity(bert: Path, tmp_path: Path) -> None:
+    measure = {"parallel": "lab:qla,qlb,qlc/test/12", "indexes": ["cka", "anc"], "when": ["before"], "source": "qla"}
+    data = {
+        "name": "m",
+        "models": {"tiny": str(bert)},
+        "changes": {"REF": [], "1": [{"reinit": 1}]},
+        "measure": measure,
+    }
+    results = run(data, tmp_path)
+    assert not results.failed
+    assert results.frame.is_empty()
+    assert not any(id.startswith(("finetuned", "evaluation")) for id in Store(tmp_path).ids())
+    alone = ig.similarity(
+        ig.load_model(bert, device="cpu"),
+        ig.Laboratory().parallel(["qla", "qlb", "qlc"], 12),
+        source="qla",
+        indexes=["cka", "anc"],
+        bootstrap=0,
+    )
+    table = results.curves.table("anc")
+    assert table.columns[:4] == ["model", "changes", "source", "target"]
+    assert table.filter(changes="REF").drop("model", "changes").equals(alone.table("anc").drop("model"))
+    results.write(tmp_path / "rows.csv")
+    assert len(pl.read_csv(tmp_path / "rows.csv")) == 2 * len(alone.frame)
+    results.write(tmp_path / "table.md")
+    assert "before best" in (tmp_path / "table.md").read_text()
+    assert made_with(read_record(Store(tmp_path)), Store(tmp_path))[0][1] == 2
+    assert run(data, tmp_path).curves.frame.equals(results.curves.frame)
+
+
 def test_adapted_models_are_made_once_and_kept(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fast = {"learning_rate": 0.01}
     adapt = {"adapt": {"text": "lab:qlb/train/20", "steps": 4, "seed": 3, "settings": fast}}
@@ -286,8 +317,11 @@ def test_tables_are_written(bert: Path, tmp_path: Path) -> None:
         assert (tmp_path / name).stat().st_size > 100
     assert "79.37" in (tmp_path / "table.md").read_text()
     assert len(pl.read_parquet(tmp_path / "rows.parquet")) == len(results.frame)
-    one = run(study(bert, changes={"REF": []}), tmp_path / "store")
-    assert "mean" in one.paper_table().head
+    one = run(study(bert, changes={"REF": []}, published=str(published)), tmp_path / "store").paper_table()
+    assert one.head == ("source-target", "mean", "sd", "gap", "seeds")
+    assert [("(79.37)" in row[1].text) for row in one.body] == [False, True]
+    other = study(bert, changes={"1": [{"reinit": "1"}]}, reference="1", published=str(published))
+    assert not any("(" in row[1].text for row in run(other, tmp_path / "store").paper_table().body)
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", "", "task,source,target,change,metric,value\np,e,f,R,a,much\n"])

@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from isogloss.core.seeds import derive_seed
+from isogloss.results.curves import CURVE_COLUMNS, SHAPE_COLUMNS
 from isogloss.results.record import RESULT_COLUMNS
 from isogloss.studies.backends import Job, Stage
 from isogloss.studies.work import Site
@@ -71,6 +72,25 @@ def make_finetuned(stage: Stage, folder: Path | None, site: Site) -> None:
     site.made[stage.id] = stage.id
     if folder:
         (folder / "network").write_bytes(stage.id.encode() * 100)
+
+
+def make_similarity(stage: Stage, folder: Path | None, site: Site) -> None:
+    """Curves that rise by 0.1 from layer to layer, the same for all."""
+    assert folder
+    (languages,) = (
+        one.removeprefix("lab:").partition("/")[0].split(",") for one in stage.recipe["measure"]["parallel"].values()
+    )
+    source = stage.recipe["measure"]["source"]
+    rows = [
+        {"model": "", "source": source, "target": target, "index": index, "layer": layer, "stage": "block"}
+        | {"value": layer / 10, "n": 1, "note": ""}
+        for target in languages
+        if target != source
+        for index in stage.recipe["measure"]["indexes"]
+        for layer in range(4)
+    ]
+    pl.DataFrame(rows, schema=CURVE_COLUMNS).write_parquet(folder / "curves.parquet")
+    pl.DataFrame(schema=SHAPE_COLUMNS).write_parquet(folder / "shapes.parquet")
 
 
 def make_evaluation(stage: Stage, folder: Path | None, site: Site) -> None:

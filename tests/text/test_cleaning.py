@@ -109,6 +109,7 @@ def test_a_score_is_the_mean_of_log_probabilities() -> None:
 
 @given(st.text(max_size=40))
 def test_any_line_is_judged(line: str) -> None:
+    pytest.importorskip("py3langid")
     chosen = line_filter("wo", script="Latn")  # by script alone where the library does not know the language
     assert chosen.language == "script"
     assert chosen.reason(line) is None or isinstance(chosen.reason(line), str)

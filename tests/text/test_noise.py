@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from isogloss import Laboratory, noise
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.seeds import Chance
-from isogloss.corpora import squad
+from isogloss.corpora import raw, squad
 from isogloss.corpora.conllu import surface_text
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.questions import Answer, Question
@@ -108,6 +108,13 @@ def test_letters_are_those_of_the_corpus() -> None:
     letters = letters_of(BANK)
     assert set(letters) <= {char for tree in BANK for word in tree.words for char in word.lower()}
     assert letters == "".join(sorted(letters)) and "A" not in letters
+
+
+def test_capitals_alone_and_vowel_signs() -> None:
+    shouted = Corpus(("STOP NOW", "नमस्ते दुनिया"), "hi", raw.FORMAT)
+    for old, new in zip(shouted, noise(shouted, 1.0, kinds=["insert"]), strict=True):
+        assert [len(b) - len(a) for a, b in zip(old.split(), new.split(), strict=True)] == [1, 1]
+    assert noise(shouted, 1.0)[0].isupper()
 
 
 def test_what_makes_no_sense_is_told() -> None:

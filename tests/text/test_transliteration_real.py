@@ -11,6 +11,7 @@ import pytest
 from isogloss import read_qa, read_text, read_treebank, transliterate
 from isogloss.corpora.conllu import surface_text
 from isogloss.languages.scripts import letter_script
+from isogloss.text.transliteration.schemes import scheme_for
 from shared_data import shared
 
 TREEBANKS = {
@@ -76,8 +77,8 @@ def test_uyghur_agrees_with_the_treebank_s_own_latin() -> None:
                     words += 1
                     ours, theirs = row.form.translate(uly), given.lower().replace("é", "ë")
                     disagreed += ours.replace("'", "") != theirs.replace("'", "")
-    assert words > 25_000
-    assert disagreed / words < 0.001
+    assert words > 30_000
+    assert disagreed <= 1  # an annotator's "advcl", which is no Uyghur
 
 
 @pytest.mark.parametrize("lang", ["ar", "ru"])
@@ -95,8 +96,11 @@ def test_answers_of_xquad(lang: str) -> None:
 @pytest.mark.parametrize("lang", ["ug", "ckb", "xmf", "ru", "ar"])
 def test_twenty_thousand_lines_a_second(lang: str) -> None:
     """In processor time, so that a busy machine does not show; benchmarks/transliteration.py has the real numbers."""
-    text = read_text(shared(f"data/raw/{lang}.txt.xz"))[:5000]
-    transliterate(text)
-    begun = time.process_time()
-    transliterate(text)
-    assert len(text) / (time.process_time() - begun) > 20_000
+    text = read_text(shared(f"data/raw/{lang}.txt.xz"))[:8000]
+    times = []
+    for _ in range(3):
+        scheme_for(lang)._memory.clear()  # no word known from before
+        begun = time.process_time()
+        transliterate(text)
+        times.append(time.process_time() - begun)
+    assert len(text) / min(times) > 20_000

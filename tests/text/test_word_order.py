@@ -169,6 +169,26 @@ def test_a_verb_and_its_clitics_stay_one_token(tmp_path: Path) -> None:
     assert reorder(read_treebank(path), "OVS")[0].text == "Dámelo."
 
 
+def test_reflexives_go_with_their_verb_and_capitals_with_tokens(tmp_path: Path) -> None:
+    path = tmp_path / "fr_x-ud-test.conllu"
+    path.write_text(
+        "# text = L'homme se lave.\n1-2\tL'homme\t_\t_\t_\t_\t_\t_\t_\t_\n1\tL'\tle\tDET\t_\t_\t2\tdet\t_\t_\n"
+        "2\thomme\thomme\tNOUN\t_\t_\t4\tnsubj\t_\t_\n3\tse\tse\tPRON\t_\t_\t4\texpl:pv\t_\t_\n"
+        "4\tlave\tlaver\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n5\t.\t.\tPUNCT\t_\t_\t4\tpunct\t_\t_\n\n"
+    )
+    assert reorder(read_treebank(path), "VSO")[0].text == "Se lave l'homme."
+
+
+def test_crossing_arcs_alone_are_no_reason_to_move() -> None:
+    sentence = tree(
+        ("Ann", "PROPN", 2, "nsubj"), ("saw", "VERB", 0, "root"), ("men", "NOUN", 2, "obj"),
+        ("today", "ADV", 2, "advmod"), ("who", "PRON", 6, "nsubj"), ("ran", "VERB", 3, "acl"),
+    )  # fmt: skip
+    assert not spans_are_whole(sentence)
+    assert reorder(bank(sentence), "SVO")[0] == sentence
+    assert reorder(bank(sentence), "SOV")[0].text == "Ann men who ran saw today"
+
+
 def test_probability_and_seed() -> None:
     lab = Laboratory(seed=0).treebank("qla", "train", 300)
     always, half = reorder(lab, "OSV"), reorder(lab, "OSV", probability=0.5, seed=1)

@@ -120,7 +120,7 @@ def test_weights_of_the_two_terms(models: tuple[LoadedModel, LoadedModel]) -> No
     batch = batch_of(original, PairOptions())
 
     def value(pull: float, hold: float) -> Tensor:
-        return AlignmentLoss(original, [3], LossOptions(pull=pull, hold=hold))(now.body, batch)
+        return AlignmentLoss(original, [3], LossOptions(pull=pull, hold=hold))(now.body, batch).detach()
 
     torch.testing.assert_close(value(0.3, 2.0), 0.3 * value(1, 0) + 2 * value(0, 1))
     assert float(value(0, 1)) > 0
@@ -136,6 +136,18 @@ def wider(batch: Batch, model: LoadedModel) -> list[Batch]:
     filled = collate(examples, padding_id(model), larger)
     other = replace(filled, ids=filled.ids.where(filled.mask == 1, 7))
     return [filled, other]
+
+
+def test_the_original_is_read_without_dropout(bert: LoadedModel) -> None:
+    """Even where whoever holds it has left it in training mode; the network itself has dropout."""
+    options = LossOptions(pull=0)
+    batch = batch_of(bert, PairOptions())
+    careless = replace(bert, body=nudged(bert).body.train())
+    loss = AlignmentLoss(careless, [3], options)
+    still = nudged(bert).body.eval()
+    with torch.no_grad():
+        assert float(loss(still, batch)) == 0 and careless.body.training
+        assert float(loss(still.train(), batch)) > 0
 
 
 def test_padding_does_not_leak(models: tuple[LoadedModel, LoadedModel]) -> None:

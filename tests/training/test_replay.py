@@ -43,7 +43,8 @@ def test_it_is_the_weighted_equation(bert: LoadedModel, weighting: Any, hold: fl
         pull = slow_loss(now, now, chosen, layer=3, mean=mean)  # nothing has moved: the pull alone
         held = slow_loss(now, original, chosen, layer=3, mean=mean) - pull
         torch.testing.assert_close(loss(now.body, step), 0.3 * pull + hold * held, rtol=1e-9, atol=0)
-    assert float(loss(now.body, 0)) == float(loss(now.body, 0)) != float(loss(now.body, 1))
+    with torch.no_grad():
+        assert float(loss(now.body, 0)) == float(loss(now.body, 0)) != float(loss(now.body, 1))
 
 
 def test_the_anchor_is_the_one_asked_for(bert: LoadedModel) -> None:
@@ -67,6 +68,34 @@ def test_every_task_learns_with_it(bert: LoadedModel, name: str) -> None:
         fingerprint(finetune(bert, task, corpus, corpus, settings, extra=one).network) for one in (extra, extra, None)
     ]
     assert made[0] == made[1] != made[2]
+
+
+def test_it_keeps_translations_together(bert: LoadedModel) -> None:
+    task, bank = TASKS["pos"], treebank(24)
+    settings = settings_for(task.recipe, epochs=3, batch=8, learning_rate=1e-3)
+    extra = alignment_replay(PAIRS, weight=5.0, pairs=8).bound(bert, bert, 0)
+    tuned = {
+        name: finetune(bert, task, bank, bank, settings, extra=one) for name, one in (("plain", None), ("kept", extra))
+    }
+    models = {"original": bert, **{name: one.encoder for name, one in tuned.items()}}
+    related = dict(ig.word_distances(models, PAIRS, metrics=["l2"]).summary.select("model", "related").rows())
+    assert related["kept"] < min(related["plain"], related["original"])
+    network: Any = tuned["kept"].network
+    assert tuned["kept"].encoder.body is network.bert
+
+
+def test_a_head_reads_rotated_states(bert: LoadedModel) -> None:
+    task, bank = TASKS["pos"], treebank(8)
+    tuned = finetune(bert, task, bank, bank, settings_for(task.recipe, epochs=1, batch=8))
+    change = ig.rotation(tuned.encoder, PAIRS)
+    ids = torch.tensor([[*bert.prefix, 9, 10, 11, *bert.suffix]])
+    network: Any = tuned.network
+    with torch.no_grad():
+        plain = network.bert(input_ids=ids).last_hidden_state
+        with ig.rotated(tuned.encoder, change):
+            logits = network(input_ids=ids).logits
+        torch.testing.assert_close(logits, network.classifier(change(plain)))
+        assert not torch.allclose(logits, network(input_ids=ids).logits)
 
 
 def run(model: LoadedModel, out: Path, continual: Any, **options: Any) -> pl.DataFrame:

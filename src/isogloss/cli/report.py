@@ -22,11 +22,10 @@ def report(
     ] = None,
 ) -> None:
     """Write a page with findings, tables, charts and examples; it works offline, on a phone and on paper."""
-    from isogloss.report.subject import read_subject
     from isogloss.report.write import write_report
 
     with progress_bars("report") as tell:
-        write_report(read_subject(about, study), output, folder=export, progress=tell)
+        write_report(about, output, study=study, folder=export, progress=tell)
     out.print(f"written: {output}", soft_wrap=True)
     if export:
         out.print(f"written: {export}", soft_wrap=True)

@@ -38,6 +38,10 @@ def transfer(
     accumulate: Annotated[int | None, typer.Option(help="Read each step in this many parts, to save memory.")] = None,
     precision: Annotated[str | None, typer.Option(help="fp32 or bf16 (bf16 on a GPU).")] = None,
     patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better score.")] = None,
+    subword_dropout: Annotated[float, typer.Option(min=0, max=1, help="BPE-dropout while training.")] = 0.0,
+    character_noise: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of training words with a wrong letter, new in each epoch.")
+    ] = 0.0,
     vectors: Annotated[Path | None, typer.Option(help="Word vectors for bilstm: word v1 … vd a line.")] = None,
     reinit: Annotated[
         str | None, typer.Option(help="Draw these layers anew before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
@@ -100,6 +104,7 @@ def transfer(
     tests = {name: read_for(chosen, path, language_of_name(name), repair) for name, path in files.items()}
     settings: dict[str, Any] = {"epochs": epochs, "batch": batch, "learning_rate": lr, "tokens": tokens}
     settings |= {"accumulate": accumulate, "precision": precision, "patience": patience}
+    settings |= {"subword_dropout": subword_dropout, "character_noise": character_noise}
     settings_for(chosen.recipe, **settings)  # what is wrong with them is told before any work
     join()
     if model == BILSTM:

@@ -157,7 +157,7 @@ def histogram_spec() -> Spec:
             "x": {"field": "low", "type": "quantitative", "title": "distance", "bin": {"binned": True}},
             "x2": {"field": "high"},
             "y": {"field": "share", "type": "quantitative", "stack": None, "title": "share", "axis": {"format": "%"}},
-            "color": _colour("pairs", None),
-            "tooltip": _tooltip("pairs", "low=.3f", "high=.3f", "share=.2%"),
+            "color": _colour("words", None),
+            "tooltip": _tooltip("words", "low=.3f", "high=.3f", "share=.2%"),
         },
     )  # fmt: skip

@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from isogloss.core.errors import MissingExtra
 from isogloss.core.files import atomic_write, atomic_write_binary
 from isogloss.report.analysis import Analysis
-from isogloss.report.charts import Spec, curve_spec, histogram_spec, score_spec
+from isogloss.report.charts import Spec, curve_spec, gap_spec, histogram_spec, score_spec
 from isogloss.report.series import CURVE_SCALE, SCORE_SCALE, series
 from isogloss.report.subject import Subject
 from isogloss.report.tables import tables
+from isogloss.results.gap_similarity import gaps_beside_similarity
 from isogloss.results.table_formats import latex, write_table
 from isogloss.results.tables import POINTS
 
@@ -70,6 +73,7 @@ def figures(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
     for one in data["curves"]:
         told = _telling(one, data["curves"], ("study", "model", "source", "changes", "task"))
         yield "-".join(["similarity", one["index"], *told, one["when"]]), _filled(curve_spec(), _curve_rows(one, names))
+    yield from _gaps(subject, analysis)
     for series_name in dict.fromkeys(row["series"] for row in data["histograms"]):
         rows = [row for row in data["histograms"] if row["series"] == series_name]
         yield f"histogram-{series_name}", _filled(histogram_spec(), rows)
@@ -89,22 +93,41 @@ def _score_rows(one: dict[str, Any], names: list[str]) -> Rows:
 
 
 def _curve_rows(one: dict[str, Any], names: list[str]) -> Rows:
-    lows, highs = one.get("low", one["value"]), one.get("high", one["value"])
-    return [
-        {"target": names[target], "experiment": one["when"], "layer": layer, "stage": stage or "block"}
-        | {
-            "value": values[i] / CURVE_SCALE,
-            "low": (low[i] or values[i]) / CURVE_SCALE,
-            "high": (high[i] or values[i]) / CURVE_SCALE,
-        }
-        for target, values, low, high in zip(one["target"], one["value"], lows, highs, strict=True)
-        for i, (layer, stage) in enumerate(zip(one["layer"], one["stage"], strict=True))
-        if values[i] is not None
-    ]
+    rows = []
+    for number, target in enumerate(one["target"]):
+        lists = [one.get(name, one["value"])[number] for name in ("value", "low", "high")]
+        for layer, stage, *numbers in zip(one["layer"], one["stage"], *lists, strict=True):
+            if None not in numbers:
+                value, low, high = (number / CURVE_SCALE for number in numbers)
+                facts = {"target": names[target], "experiment": one["when"], "layer": layer, "stage": stage or "block"}
+                rows.append({**facts, "value": value, "low": low, "high": high})
+    return rows
+
+
+def _gaps(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
+    """The gap of each target against its similarity, mean over layers."""
+    if analysis.correlations.is_empty():
+        return
+    curves = subject.results.curves.frame.with_columns(pl.col("when").fill_null("before"))
+    beside = gaps_beside_similarity(subject.results.frame, curves).filter(pl.col("layer").is_null())
+    beside = beside.filter(pl.col("metric") == pl.col("task").replace_strict(analysis.main_metrics))
+    key = ["study", "model", "changes", "source", "task", "metric", "index", "when"]
+    told = [name for name in key if beside[name].n_unique() > 1]
+    for values, rows in beside.group_by(key, maintain_order=True):
+        named = dict(zip(key, map(str, values), strict=True))
+        shown = rows.select("target", "similarity", gap=pl.col("gap") * POINTS).with_columns(experiment=pl.lit(""))
+        yield "-".join(["gap", *(named[name] for name in told)]), _filled(gap_spec(), shown.to_dicts())
 
 
 def _filled(spec: Spec, rows: Rows) -> Spec:
-    return {**spec, "width": WIDTH, "datasets": {"rows": rows}}
+    """The chart with its rows. Only a page has several experiments in one chart: no legend tells them apart."""
+    layers = [_without_experiments(layer) for layer in spec.get("layer", ())]
+    return {**spec, **({"layer": layers} if layers else {}), "width": WIDTH, "datasets": {"rows": rows}}
+
+
+def _without_experiments(layer: Spec) -> Spec:
+    encoding = layer["encoding"]
+    return {**layer, "encoding": {name: one for name, one in encoding.items() if one.get("field") != "experiment"}}
 
 
 def _pictures(spec: Spec) -> Iterator[tuple[str, bytes]]:

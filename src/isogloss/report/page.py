@@ -144,7 +144,7 @@ def _charts(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
         yield "curves", curve_spec()
     if curves and len(analysis.scores):
         yield "gaps", gap_spec()
-    if len(subject.histograms):
+    if len(subject.distances.frame):
         yield "histograms", histogram_spec()
 
 

@@ -18,6 +18,8 @@ MEASURED = ["study", "model", "changes", "task", "when", "source", "index"]
 # numbers are sent as whole ones of such a part, which are shorter: scores to a hundredth of a point
 SCORE_SCALE, CURVE_SCALE = 10_000, 1000
 
+LONGEST = 60  # characters of a name; drawing a word of thousands takes a minute
+
 
 def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
     """`targets`, `scores`, `curves` and `histograms`, ready for JSON."""
@@ -29,11 +31,16 @@ def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
     )
     return {
         "scales": {"scores": SCORE_SCALE, "curves": CURVE_SCALE},
-        "targets": list(targets),
+        "targets": [name[:LONGEST] for name in targets],
         "scores": [_scored(key, rows, targets) for key, rows in scored],
         "curves": [_measured(key, rows, targets) for key, rows in measured],
-        "histograms": subject.histograms.to_dicts(),
+        "histograms": _histograms(subject.distances.frame),
     }
+
+
+def _histograms(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    named = pl.concat_str("model", "pair", pl.lit("layer ") + pl.col("layer"), "metric", separator=" · ")
+    return frame.select("words", "low", "high", "share", series=named).to_dicts()
 
 
 def _scored(key: tuple[Any, ...], rows: pl.DataFrame, targets: dict[str, int]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,12 @@ import polars as pl
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import open_binary
 from isogloss.results.curves import CURVE_COLUMNS, Curves
+from isogloss.results.distance_histograms import (
+    HISTOGRAM_COLUMNS,
+    SHARE_COLUMNS,
+    SUMMARY_COLUMNS,
+    DistanceHistograms,
+)
 from isogloss.results.record import RESULT_COLUMNS, Results
 from isogloss.results.store import MARK, Store
 from isogloss.results.study_record import made_with, read_record
@@ -28,6 +34,9 @@ READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".tsv": lambda file: pl.read_csv(file, infer_schema=False, separator="\t"),
     ".json": lambda file: pl.read_json(file, infer_schema_length=None),
 }
+NO_DISTANCES = DistanceHistograms(
+    *(pl.DataFrame(schema=columns) for columns in (HISTOGRAM_COLUMNS, SUMMARY_COLUMNS, SHARE_COLUMNS))
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,7 @@ class Subject:
     title: str
     results: StudyResults
     description: str = ""
-    histograms: pl.DataFrame = field(default_factory=pl.DataFrame)
+    distances: DistanceHistograms = NO_DISTANCES
     command: str = ""
     study: Mapping[str, Any] = field(default_factory=dict)
     made: Sequence[tuple[Mapping[str, str], int]] = ()
@@ -89,19 +98,20 @@ def of_results(results: Results, curves: Curves | None = None, *, title: str, **
 
 
 def from_files(paths: Sequence[Path_]) -> Subject:
-    """Result rows, curves and predictions, told apart by their columns; any number of each."""
-    found: dict[str, list[pl.DataFrame]] = {"rows": [], "curves": [], "predictions": []}
+    """Result rows, curves, predictions and histograms, told apart by their columns; any number of each."""
+    found: dict[str, list[pl.DataFrame]] = {"rows": [], "curves": [], "predictions": [], "histograms": []}
     for path in _expanded(paths):
         frame = _read(path)
         kind, schema = _kind(frame, path)
         found[kind].append(_cast(frame, schema, path))
-    rows, curves, predictions = found.values()
+    rows, curves, predictions, histograms = found.values()
     results = StudyResults(
-        pl.concat(rows, how="diagonal").select(RESULT_COLUMNS) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
+        pl.concat(rows, how="diagonal").select(*RESULT_COLUMNS) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
         pl.concat(predictions, how="diagonal_relaxed").lazy() if predictions else pl.LazyFrame(),
         with_runs(Curves(pl.concat(curves, how="diagonal"))) if curves else StudyResults(pl.DataFrame()).curves,
     )
-    return Subject(", ".join(Path(path).name for path in paths), results)
+    distances = replace(NO_DISTANCES, frame=pl.concat([NO_DISTANCES.frame, *histograms]))
+    return Subject(", ".join(Path(path).name for path in paths), results, distances=distances)
 
 
 def with_runs(curves: Curves) -> Curves:
@@ -147,9 +157,11 @@ def _kind(frame: pl.DataFrame, path: Path) -> tuple[str, Mapping[str, Any]]:
         return "rows", RESULT_COLUMNS
     if columns >= PREDICTED:
         return "predictions", {}
+    if HISTOGRAM_COLUMNS.keys() <= columns:
+        return "histograms", HISTOGRAM_COLUMNS
     if CURVE_COLUMNS.keys() - {"note"} <= columns:
         return "curves", {**CURVE_COLUMNS, **RUN_COLUMNS}
-    expected = "result rows, curves or predictions, as isogloss writes them"
+    expected = "result rows, curves, predictions or histograms, as isogloss writes them"
     raise InputError(path, expected, f"the columns {', '.join(frame.columns[:12]) or 'none'}")
 
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from isogloss.report.analysis import Analysis, both
 from isogloss.report.subject import Subject
+from isogloss.results.curve_summary import curve_table
 from isogloss.results.curves import Curves
 from isogloss.results.tables import POINTS, Table, delta_table, frame_table
 
@@ -33,6 +34,7 @@ def tables(subject: Subject, analysis: Analysis) -> list[NamedTable]:
         *_scores(subject, analysis),
         *_similarity(subject),
         *_correlations(analysis),
+        *_distances(subject),
         *_neurons(subject),
     ]
 
@@ -71,8 +73,15 @@ def _scores(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
 
 
 def _similarity(subject: Subject) -> Iterator[NamedTable]:
-    """Similarity by layer, a table for each index; mean over seeds and tasks."""
+    """Similarity in a few numbers, and by layer with a table for each index; mean over seeds and tasks."""
     curves = subject.results.curves.frame
+    if len(curves):
+        yield NamedTable(
+            "similarity",
+            "Similarity at the first, the best and the last layer",
+            "The best layer’s number in parentheses; layer 0 is the embedding output. Mean over seeds.",
+            curve_table(Curves(curves.with_columns(pl.col("when").fill_null("before")))),
+        )
     labels = [name for name in ("model", "changes", "task", "when") if curves[name].drop_nulls().n_unique() > 1]
     key = [*dict.fromkeys(["model", *labels]), "source", "target"]
     for (index,), rows in curves.group_by("index", maintain_order=True):
@@ -104,6 +113,17 @@ def _correlations(analysis: Analysis) -> Iterator[NamedTable]:
         frame_table(shown if shown["note"].str.len_chars().sum() else shown.drop("note"), decimals=3),
         main=len(shown) <= 12,
     )
+
+
+def _distances(subject: Subject) -> Iterator[NamedTable]:
+    if len(subject.distances.summary):
+        yield NamedTable(
+            "distances",
+            "Distances of related and unrelated words",
+            "Mean distances; overlap of the two histograms (0 to 1); separation: the chance that a related pair is "
+            "closer than an unrelated one; d′: difference of the means in standard deviations.",
+            frame_table(subject.distances.summary.rename({"d_prime": "d′"}), decimals=3),
+        )
 
 
 def _neurons(subject: Subject) -> Iterator[NamedTable]:

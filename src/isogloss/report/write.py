@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -16,9 +17,11 @@ from isogloss.report.subject import Subject, of_results, read_subject
 from isogloss.results.curves import Curves
 from isogloss.results.record import RESULT_COLUMNS, Results
 
+About = Subject | Results | Curves | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
 
 def write_report(
-    about: Subject | Results | Curves | str | os.PathLike[str],
+    about: About,
     path: str | os.PathLike[str],
     *,
     study: str | None = None,
@@ -26,7 +29,7 @@ def write_report(
     title: str | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """A page about results: those of a study in a store (`study` names it if there are several), a file of rows, or
+    """A page about results: those of a study in a store (`study` names it if there are several), files of rows, or
     what `transfer`, `run_study` or `similarity` returned. `folder`: where every table and figure goes as well.
     """
     if Path(path).suffix != ".html":
@@ -39,14 +42,14 @@ def write_report(
         export(subject, analysis, folder, progress)
 
 
-def _subject(about: Subject | Results | Curves | str | os.PathLike[str], study: str | None, title: str) -> Subject:
+def _subject(about: About, study: str | None, title: str) -> Subject:
     if isinstance(about, Subject):
         return about
     if isinstance(about, Results):
         return of_results(about, title=title)
     if isinstance(about, Curves):
         return _of_curves(about, title)
-    return read_subject([about], study)
+    return read_subject([about] if isinstance(about, str | os.PathLike) else about, study)
 
 
 def _of_curves(curves: Curves, title: str) -> Subject:

@@ -67,7 +67,7 @@ class StudyResults(Results):
         return delta_table(rows, reference=self.reference)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """As `Results.write`; `.md` and `.tex` are the paper's table. Where only similarity was measured, the curves."""
+        """As `Results.write`; `.md` and `.tex` are the paper's table. Of a study that only measures, the curves."""
         from isogloss.results.curve_summary import curve_table
         from isogloss.results.table_formats import write_table
 

@@ -1,7 +1,7 @@
 """What a study will cost, in seconds of one worker: from stages of its kind that are done, or else by a rule of thumb.
 
 The rule: fine-tuning takes 6 operations per weight and token, reading 2; a processor does 2·10¹⁰ of them a second for
-each thread and a GPU 10¹⁴; a sentence has 20 tokens. How many weights there are says `weights`.
+each thread and a GPU 10¹⁴; a sentence of the laboratory has 12 tokens. How many weights there are says `weights`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from isogloss.studies.weights import weights_of
 
 SAMPLE = 50  # finished stages that are looked at
 SPEED = {"cpu": 2e10, "cuda": 1e14}
-SENTENCE, EPOCHS, BILSTM_EPOCHS = 20, 5, 40
+SENTENCE, EPOCHS, BILSTM_EPOCHS = 12, 5, 40
 STEP = {"batch": 32, "length": 128}  # of a language model, unless its settings say otherwise
 STEPS = 10_000  # of pretraining
 BYTES_PER_TOKEN = {".xz": 8, ".gz": 8, ".bz2": 8}  # of an annotated file; 30 where it is not compressed

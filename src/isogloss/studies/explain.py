@@ -35,8 +35,8 @@ def explain(plan: Plan, store: Store | None) -> Iterator[tuple[str, str]]:
     yield "done", f"{finished:,} of {len(plan.runs):,} runs" + (f", in {store.folder}" if store else "")
     left = [stage for job in plan.jobs(done) for stage in job.stages]
     cost = estimate(plan, left, store)
-    if study.networks == "keep":
-        size = sum(network_bytes(stage, plan) for stage in left) / 1e9
+    size = sum(network_bytes(stage, plan) for stage in left) / 1e9
+    if size and study.networks == "keep":
         yield "disk", f"about {size:.1f} GB of networks (networks: discard keeps none)"
     workers = max(1, cores() // study.threads)
     shares = f"{span(cost.seconds / workers)} of {workers}"

@@ -186,7 +186,8 @@ class Study(Part):
             raise Wrong("another name for a model that is given settings", f"'{name}', which is a task or setting too")
         own = {name: one for name, one in value.items() if name in models}
         shared = {name: one for name, one in value.items() if name not in models}
-        return {name: _by_task(one, models) for name, one in {"": shared, **own}.items() if one != {}}
+        each = {name: _by_task(one, () if name else models) for name, one in {"": shared, **own}.items()}
+        return {name: one for name, one in each.items() if one}
 
     @field_serializer("settings")
     def _as_in_the_file(self, settings: dict[str, dict[str, TaskSettings]]) -> dict[str, Any]:
@@ -241,7 +242,7 @@ class Study(Part):
         return {name: value for one in given for name, value in one.model_dump(exclude_none=True).items()}
 
 
-def _by_task(value: object, models: Iterable[str]) -> object:
+def _by_task(value: object, models: Iterable[str]) -> Mapping[str, object]:
     """Settings of all tasks, under "", and those of one."""
     if not isinstance(value, Mapping):
         raise Wrong("settings (epochs: 3, …)", repr(value))

@@ -8,14 +8,13 @@ passes if it scores no worse than nearly all lines of the sample that were held 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from isogloss.core.errors import UsageError
+from isogloss.text.words import word_pattern
 
-WORD = re.compile(r"[^\W\d_]+(?:['’ʼ][^\W\d_]+)*")
 ORDERS = (1, 2, 3, 4)
 UNSEEN = 0.5  # what is added to every count
 HELD_OUT = 10  # one line of so many
@@ -46,7 +45,7 @@ def ngrams(text: str, order: int) -> list[str]:
     >>> ngrams("Ab, c!", 2)
     [' a', 'ab', 'b ', ' c', 'c ']
     """
-    padded = f" {' '.join(WORD.findall(text.lower()))} "
+    padded = f" {' '.join(word_pattern().findall(text.lower()))} "
     return [padded[i : i + order] for i in range(len(padded) - order + 1)]
 
 

@@ -9,7 +9,6 @@ its words. Features and tags are the source word's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,8 +19,8 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.lexicon import Entry, translations
 from isogloss.text.pieces import Piece, matched, new_text
 from isogloss.text.rewriting import Rewriting, Rows, rewrite, with_space
+from isogloss.text.words import word_pattern
 
-WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 Lookup = Callable[[str], str | None]
 
 
@@ -40,8 +39,8 @@ def code_switch(corpus: Corpus[Any], lexicon: Corpus[Entry], ratio: float = 0.5,
         return [switch(word) or word for word in old]
 
     def pieces(text: str, place: str) -> list[Piece]:
-        switch = drawn(place)
-        return matched(WORD, [switch(match[0]) or match[0] for match in WORD.finditer(text)], text)
+        switch, word = drawn(place), word_pattern()
+        return matched(word, [switch(match[0]) or match[0] for match in word.finditer(text)], text)
 
     def rows(old: Rows, place: str) -> Rows:
         chance = Chance(seed, "code-switching", place)

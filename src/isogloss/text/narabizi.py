@@ -1,6 +1,6 @@
 """Narabizi: Arabic of North Africa as people type it, in Latin letters with digits for sounds Latin lacks.
 
-3 is ع, 7 is ح, 9 is ق, 5 is خ, 2 is a hamza, 8 is غ ("wa7ed", "3lach", "9alb"). It is Latin already and has no fixed
+3 is ع, 7 is ح, 9 is ق, 5 is خ, 2 is a hamza ("wa7ed", "3lach", "9alb"). It is Latin already and has no fixed
 spelling, so transliteration leaves it alone.
 """
 

@@ -19,7 +19,7 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.text.pieces import Piece, new_text
 from isogloss.text.rewriting import Rewriting, Rows, rewrite
 
-WORD = re.compile(r"[^\W\d_]+")
+WORD = re.compile(r"\S+")
 RARE = 1000  # a letter that is less than one of so many is a foreign name's
 KINDS = ("swap", "delete", "insert", "replace")
 
@@ -58,7 +58,7 @@ def letters_of(corpus: Corpus[Any]) -> str:
 
     def look(words: Sequence[str], place: str) -> list[str]:
         for word in words:
-            counts.update(word)
+            counts.update(word.lower())
         return list(words)
 
     def rows(old: Rows, place: str) -> Rows:
@@ -69,7 +69,7 @@ def letters_of(corpus: Corpus[Any]) -> str:
         return look([old], place)[0]
 
     rewrite(corpus, Rewriting(rows, look, lambda old, place: [(old, text(old, place))], text))
-    letters = {char: n for char, n in counts.items() if char.isalpha() and char == char.lower()}
+    letters = {char: n for char, n in counts.items() if char.isalpha()}
     return "".join(sorted(char for char, n in letters.items() if n * RARE >= sum(letters.values())))
 
 
@@ -81,23 +81,26 @@ def noisy_pieces(
     end = 0
     for match in WORD.finditer(text):
         pieces += [(char, char) for char in text[end : match.start()]]
-        pieces += changed(match[0], chance, kinds, alphabet) if chosen() else [(char, char) for char in match[0]]
+        some = any(map(str.isalpha, match[0])) and chosen()
+        pieces += changed(match[0], chance, kinds, alphabet) if some else [(char, char) for char in match[0]]
         end = match.end()
     return pieces + [(char, char) for char in text[end:]]
 
 
 def changed(word: str, chance: Chance, kinds: Sequence[str], alphabet: str) -> list[Piece]:
-    """A word with one change; a word of one letter is neither swapped nor deleted.
+    """A word with one of its letters changed; an only letter is not deleted, and not swapped.
 
-    >>> changed("ab", Chance(0), ["swap"], "")
-    [('ab', 'ba')]
+    >>> changed("ab!", Chance(0), ["swap"], "")
+    [('ab', 'ba'), ('!', '!')]
     """
     pieces = [(char, char) for char in word]
-    kind, place = chance.choose(kinds), chance.below(len(word))
-    if kind in ("swap", "delete") and len(word) == 1:
+    letters = [i for i, char in enumerate(word) if char.isalpha()]
+    pairs = [i for i in letters if i + 1 in letters]
+    kind = chance.choose(kinds)
+    if (kind == "swap" and not pairs) or (kind == "delete" and len(letters) == 1):
         return pieces
+    place = chance.choose(pairs if kind == "swap" else letters)
     if kind == "swap":
-        place = min(place, len(word) - 2)
         pieces[place : place + 2] = [(word[place : place + 2], word[place + 1] + word[place])]
     elif kind == "delete":
         pieces[place] = (word[place], "")

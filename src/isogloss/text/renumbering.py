@@ -12,14 +12,16 @@ from isogloss.text.rewriting import with_space
 def renumbered(tree: Tree, order: Sequence[int]) -> tuple[Row, ...]:
     """The rows in a new order of words: ids, heads and enhanced heads follow; a token that is torn is dissolved."""
     number = {str(old): str(new) for new, old in enumerate(order, 1)} | {"0": "0"}
-    nodes = _capitalised(tree.nodes, order)
+    before, nodes = tree.nodes, _capitalised(tree.nodes, order)
     above: dict[str, list[Row]] = {}  # multiword tokens and empty nodes, by the word they stand at
     for row in tree.rows:
         if match := MULTIWORD.fullmatch(row.id):
             low, high = int(match[1]), int(match[2])
             new = [int(number[str(word)]) for word in range(low, high + 1)]
             if new == list(range(new[0], new[0] + len(new))):
-                above.setdefault(match[1], []).append(row._replace(id=f"{new[0]}-{new[-1]}"))
+                recased = nodes[low - 1].form != before[low - 1].form
+                form = nodes[low - 1].form[:1] + row.form[1:] if recased else row.form
+                above.setdefault(match[1], []).append(row._replace(id=f"{new[0]}-{new[-1]}", form=form))
         elif "." in row.id:
             above.setdefault(row.id.partition(".")[0], []).append(row._replace(id=_moved(row.id, number)))
     rows = list(above.get("0", []))

@@ -41,8 +41,11 @@ def reordered(tree: Tree, order: str) -> Tree:
     nodes = tree.nodes
     if any(row.head == "_" for row in nodes):
         return tree
-    new = keep_ends(linearised(nodes, order, surface_tokens(tree)), nodes)
-    return tree if new == sorted(new) else with_rows(tree, renumbered(tree, new))
+    token = surface_tokens(tree)
+    new = linearised(nodes, order, token)
+    if new == linearised(nodes, "", token):  # nothing to reorder; crossing arcs alone are no reason
+        return tree
+    return with_rows(tree, renumbered(tree, keep_ends(new, nodes)))
 
 
 def linearised(nodes: Sequence[Row], order: str, token: Sequence[int]) -> list[int]:
@@ -68,15 +71,15 @@ def _bottom_up(children: Sequence[list[int]]) -> list[int]:
 
 
 def arranged(verb: int, dependents: Sequence[int], nodes: Sequence[Row], order: str, token: Sequence[int]) -> list[int]:
-    """A word and its dependents (each for its phrase), with subjects, verb and objects in the order asked for."""
+    """A word and its dependents (each for its phrase): subjects, verb and objects in the order asked for, if any."""
     units = sorted([verb, *dependents])
     roles = {word: "V" if word == verb else _role(nodes[word - 1]) for word in units}
-    if not {"S", "O"} & set(roles.values()) or nodes[verb - 1].upos not in ("VERB", "AUX", "ADJ", "NOUN", "PRON"):
+    if not order or not {"S", "O"} & set(roles.values()):
         return units
     at = units.index(verb)
     for side in (range(at - 1, -1, -1), range(at + 1, len(units))):  # what stays with the verb, outwards from it
         for i in side:
-            if not (_base(nodes[units[i] - 1]) in WITH_VERB or token[units[i] - 1] == token[verb - 1]):
+            if not (_stays(nodes[units[i] - 1]) or token[units[i] - 1] == token[verb - 1]):
                 break
             roles[units[i]] = "V"
     places = [i for i, word in enumerate(units) if roles[word]]
@@ -86,8 +89,13 @@ def arranged(verb: int, dependents: Sequence[int], nodes: Sequence[Row], order: 
     return units
 
 
+def _stays(row: Row) -> bool:
+    """Whether a word goes where its verb goes: auxiliaries, particles, reflexives (`expl:pv`), but not "there"."""
+    return _base(row) in WITH_VERB or row.deprel.startswith("expl:")
+
+
 def _role(row: Row) -> str:
-    if any(mark in row.feats.split("|") for mark in FIRST_ANYWHERE):
+    if row.deprel.startswith("expl:") or any(mark in row.feats.split("|") for mark in FIRST_ANYWHERE):
         return ""
     return "S" if _base(row) in SUBJECTS else "O" if _base(row) in OBJECTS else ""
 

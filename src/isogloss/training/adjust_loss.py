@@ -3,7 +3,7 @@
     L = Σ over aligned pairs ‖f(s) − f(t)‖² + Σ over source words ‖f(s) − f⁰(s)‖²
 
 The first term pulls translations together, the second holds the source to the original model f⁰. Words are made from
-their sub-words by one small matrix product per sentence, so that gradients are the same every time on every device.
+sub-words, and picked for pairs, by small matrix products, so that gradients are the same every time on every device.
 Reference: Cao, Kitaev & Klein (2020), Multilingual alignment of contextual word representations; Efimov, Boytsov,
 Arslanova & Braslavski (2023), The impact of cross-lingual adjustment of contextual word representations.
 """
@@ -22,9 +22,9 @@ from torch.nn import functional
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.models.attention import padded_attention
-from isogloss.models.heads import body_of, rows_at
+from isogloss.models.heads import body_of
 from isogloss.models.load import Layer, LoadedModel
-from isogloss.models.pooling import at_layers, check_layers
+from isogloss.models.pooling import at_layers, check_layers, evaluating
 from isogloss.tasks.examples import IGNORE, Batch
 from isogloss.training.shadow import in_bf16
 
@@ -77,7 +77,8 @@ class AlignmentLoss:
         frozen = self._frozen(rough=next(body.parameters()).dtype == torch.bfloat16)
         both = {"input_ids": batch.ids, "attention_mask": batch.mask}
         source = {name: value[0::2] for name, value in both.items()}
-        with torch.no_grad(), padded_attention(frozen) if padded else contextlib.nullcontext():
+        as_recorded = padded_attention(frozen) if padded else contextlib.nullcontext()
+        with torch.no_grad(), evaluating(frozen), as_recorded:
             before = self._states(frozen, source)
         after = self._states(body, both)
         with torch.autocast(batch.ids.device.type, enabled=False):
@@ -147,9 +148,12 @@ def unit_vectors(states: Tensor, unit: Tensor) -> Tensor:
 
 
 def _picked(vectors: Tensor, units: Tensor) -> Tensor:
-    """`[pair, dimension]`: the vectors of the numbered units of each sentence; of padding, some other."""
-    row = torch.arange(len(units), device=units.device)[:, None] * vectors.shape[1]
-    return rows_at(vectors.flatten(0, 1), (row + units).where(units != IGNORE, 0).flatten())
+    """`[pair, dimension]`: the vectors of the numbered units of each sentence, zeros for padding.
+
+    A product, for a look-up would add up gradients in any order, or wait for the device.
+    """
+    chosen = units[:, :, None] == torch.arange(vectors.shape[1], device=units.device)
+    return (chosen.to(vectors.dtype) @ vectors).flatten(0, 1)
 
 
 def z_normalised(vectors: Tensor, group: Tensor, groups: int) -> Tensor:

@@ -93,7 +93,9 @@ class _Units:
     @classmethod
     def of(cls, model: LoadedModel, text: Encoded, options: PairOptions) -> _Units:
         tokens = np.flatnonzero(text.word != SPECIAL)
-        numbers, first, place, counts = np.unique(text.word[tokens], True, True, True)
+        numbers, first, place, counts = np.unique(
+            text.word[tokens], return_index=True, return_inverse=True, return_counts=True
+        )
         of_token = np.full(len(text), IGNORE, dtype=np.int64)
         if options.words == "mean":
             of_token[tokens] = place

@@ -1,0 +1,222 @@
+"""Findings, tables, series, examples and markup: what stands on the page, before there is one."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from subjects import LONG, SCORES, SCRIPT, hostile, prediction, small
+
+from isogloss.report.analysis import analyse
+from isogloss.report.examples import ITEMS, LONGEST_WORD, WORDS, examples
+from isogloss.report.findings import MOST, findings
+from isogloss.report.markup import MOST_CELLS, json_element, table_html, text
+from isogloss.report.page import page, vega
+from isogloss.report.series import series
+from isogloss.report.subject import Subject, of_results
+from isogloss.report.tables import tables
+from isogloss.results.corrected import corrected
+from isogloss.results.curves import Curves
+from isogloss.results.item_scores import with_item_scores
+from isogloss.results.record import Results
+from isogloss.results.study_results import StudyResults
+from isogloss.results.tables import Cell, Table
+from result_rows import curve_rows, result_rows
+
+
+def said(subject: Subject) -> str:
+    return "\n".join(sentence for part in findings(subject, analyse(subject)).values() for sentence in part)
+
+
+def without_predictions(rows: pl.DataFrame) -> Subject:
+    return of_results(Results(rows), title="t")
+
+
+def test_findings_say_what_the_rows_say() -> None:
+    text = said(without_predictions(result_rows(SCORES)))
+    assert "pos from en: 60.8 accuracy on average in 4 other languages against 95.0 in en itself" in text
+    assert "lowest for ug (41.0)" in text
+    # t over three seeds, corrected for five: only fr and ar and de are that steady
+    assert "pos from en, 1-2: −14.8 points of accuracy in other languages" in text
+    assert "in en itself −0.7, not significant" in text
+
+
+def test_significance_in_words_is_corrected() -> None:
+    rows = result_rows({**SCORES, ("1-2", "fr"): [0.7801, 0.7899, 0.7702]})  # −2.0 in each seed
+    subject = without_predictions(rows)
+    deltas = analyse(subject).deltas
+    sure = set(deltas.filter(pl.col("holm") < 0.05)["target"])
+    assert sure == {"fr", "de", "ar"} & sure
+    named = re.search(r"significantly worse in (\d) of 4 \((.*?)\)", said(subject))
+    assert named
+    assert int(named[1]) == len(sure)
+    assert {part.split()[0] for part in named[2].split(", ") if part != "…"} <= sure
+
+
+def test_one_seed_is_not_tested() -> None:
+    rows = result_rows({key: values[:1] for key, values in SCORES.items()})
+    assert "(too few seeds to test)" in said(without_predictions(rows))
+    assert "significant" not in said(without_predictions(rows)).replace("not significant", "")
+
+
+def test_similarity_and_gap_are_told_with_their_layer() -> None:
+    text = said(small())
+    assert "bert, cka with en, before fine-tuning: most alike at layer 1 (0.62) on average over 4 languages" in text
+    assert "0.45 at the last layer (2)" in text
+    assert "over 4 languages: cka −1.00" in text
+    assert "prove little" in text
+    assert "p = 0" not in text
+
+
+def test_published_values_are_compared() -> None:
+    assert "Of 1 published differences to the reference, 1 have the same sign here" in said(small())
+    table = next(one for one in tables(small(), analyse(small())) if one.name == "costs-pos-accuracy")
+    row = next(row for row in table.table.body if row[0].text == "en-fr")
+    assert row[1].text == "80.00 (80.50)"
+    assert row[2].text.endswith("(-19.00)")
+    assert row[2].shade == "farthest-below"
+
+
+def test_many_findings_are_counted() -> None:
+    rows = pl.concat([result_rows(SCORES, model=f"model {i}") for i in range(30)])
+    found = findings(without_predictions(rows), analyse(without_predictions(rows)))
+    assert all(len(part) == MOST + 1 for part in found.values())
+    assert found["Transfer"][-1] == f"{30 - MOST} more of this kind are in the tables alone."
+
+
+def test_an_unfinished_study_is_told_as_far_as_it_goes() -> None:
+    some = {key: values for key, values in SCORES.items() if key != ("1-2", "fr")}
+    subject = without_predictions(result_rows(some))
+    assert "no mean over targets" in analyse(subject).notes[0]
+    assert "There is no mean over targets" in page(subject)
+    assert "no run is done" in page(without_predictions(result_rows({})))
+
+
+def test_curves_alone_make_a_report() -> None:
+    rows = result_rows({})
+    subject = of_results(Results(rows), Curves(curve_rows({"fr": [0.1, 0.9]})), title="t")
+    assert "most alike at layer 1 (0.90) for fr" in page(subject)
+    assert "Where predictions go wrong" not in page(subject)
+
+
+def test_holm_leaves_untested_cells_alone() -> None:
+    rows = pl.DataFrame({name: ["a"] * 3 for name in ("study", "model", "task", "source", "metric")})
+    found = corrected(rows.with_columns(p=pl.Series([0.03, None, 0.01])))
+    assert found["holm"].to_list() == [0.03, None, 0.02]
+
+
+def test_series_are_means_over_seeds_in_whole_numbers() -> None:
+    data = series(small(), analyse(small()).scores)
+    first = data["scores"][0]
+    assert (first["changes"], [data["targets"][i] for i in first["target"]]) == ("REF", ["en", "fr", "ug", "de", "ar"])
+    assert first["mean"] == [9500, 8000, 4100, 7100, 5100]
+    assert first["gap"] == [0, 1500, 5400, 2400, 4400]
+    (curve,) = data["curves"]
+    assert curve["value"][0] == [500, 900, 700]
+    assert "low" not in curve
+    json.dumps(data, allow_nan=False)
+
+
+def test_a_curve_without_some_layers_keeps_its_places() -> None:
+    frame = curve_rows({"fr": [0.1, 0.2, 0.3], "de": [0.4, float("nan"), 0.6]})
+    frame = frame.filter((pl.col("target") != "fr") | (pl.col("layer") != 1))
+    subject = of_results(Results(result_rows({})), Curves(frame), title="t")
+    (curve,) = series(subject, analyse(subject).scores)["curves"]
+    assert curve["layer"] == (0, 1, 2)
+    assert curve["value"] == [[100, None, 300], [400, None, 600]]
+
+
+def test_examples_are_the_worst_and_few() -> None:
+    (found,) = examples(small(), analyse(small()))
+    assert found["columns"] == ["REF", "1-2"], "the change that costs most stands beside the reference"
+    ug = next(one for one in found["targets"] if one["target"] == "ug")
+    assert (ug["of"], ug["wrong"]) == (3, 2)
+    assert [item["item"] for item in ug["items"]] == [2, 1]
+    assert ug["items"][1]["scores"] == [0.75, 0.75]
+    assert ug["items"][1]["words"][1] == "كىتاب"
+
+
+def test_examples_are_bounded_whatever_a_corpus_holds() -> None:
+    subject = small()
+    run = subject.results.frame["run"][0]
+    words, tags = [LONG] * 100, ["X"] * 100
+    rows = [prediction(run, "fr", item, words, tags, ["Y"] * 100) for item in range(12)]
+    long = replace(subject, results=replace(subject.results, predictions=pl.DataFrame(rows).lazy()))
+    items = examples(long, analyse(without_predictions(subject.results.frame)))[0]["targets"][0]["items"]
+    assert len(items) == ITEMS
+    assert len(items[0]["words"]) == WORDS
+    assert items[0]["more"] == 100 - WORDS
+    assert max(map(len, items[0]["words"])) == LONGEST_WORD + 1
+
+
+@pytest.mark.parametrize(
+    ("gold", "found", "text", "expected"),
+    [
+        ("neutral", "entailment", {"premise": "p", "hypothesis": "h"}, ("neutral", ["entailment"])),
+        ([4, 7, "The dog barks.", ["dog", "dog"], "en"], [0, 3], {"question": "Who?"}, ("dog", ["The"])),
+        ([[2, "nsubj"], [0, "root"]], [[0, "root"], [1, "obj"]], ["a", "b"], ([[2, "nsubj"], [0, "root"]], None)),
+    ],
+)
+def test_examples_of_every_task(gold: object, found: object, text: object, expected: tuple[object, object]) -> None:
+    rows = result_rows({("REF", "fr"): [0.5]})
+    facts = {"run": rows["run"][0], "target": "fr", "item": 0, "text": json.dumps(text)}
+    item = {**facts, "gold": json.dumps(gold), "prediction": json.dumps(found)}
+    subject = Subject("t", StudyResults(rows, pl.DataFrame([item]).lazy()))
+    shown = examples(subject, analyse(subject))[0]["targets"][0]["items"][0]
+    assert shown["gold"] == expected[0]
+    assert expected[1] is None or shown["predicted"] == expected[1]
+    assert shown.get("text", {}).keys() >= set(text if isinstance(text, dict) else ())
+
+
+def test_item_scores_follow_the_metric() -> None:
+    rows = pl.DataFrame({"f1.gold": [2, 0], "f1.predicted": [2, 1], "f1.correct": [1, 0], "x.y": [1, 1]})
+    assert with_item_scores(rows, "f1")["score"].to_list() == [0.5, 0.0]
+    assert with_item_scores(rows, "x")["score"].to_list() == [None, None]
+
+
+def test_long_tables_are_cut_and_say_so() -> None:
+    table = Table(("a", "b"), tuple((Cell("x"), Cell(str(i), number=True)) for i in range(MOST_CELLS)))
+    shown = table_html(table, "t")
+    assert shown.count("<tr>") == MOST_CELLS // 2 + 1
+    assert f"The first {MOST_CELLS // 2} of {MOST_CELLS:,} rows" in shown
+
+
+def test_a_cell_shows_its_interval_and_the_published_value_below() -> None:
+    cell = Cell("-1.20** [-1.50, -0.90] (-1.33)", number=True, shade="below")
+    shown = table_html(Table(("Δ",), ((cell,),), {"below": "< REF"}), "t")
+    assert '<td class="number below" data-value="-1.20">−1.20**<small>[−1.50, −0.90]</small><small>(−1.33)' in shown
+    assert "&lt; REF" in shown
+
+
+@settings(max_examples=200)
+@given(st.text())
+def test_no_text_is_read_as_markup(value: str) -> None:
+    assert not re.search(r"[<>\"']", text(value, 10**6))
+    assert html.unescape(text(value, 10**6)) == html.unescape(html.escape(value))
+    element = json_element("x", {value: value})
+    content = element.removeprefix('<script type="application/json" id="x">').removesuffix("</script>")
+    assert "<" not in content
+    assert json.loads(content) == {value: value}
+
+
+def test_hostile_names_stay_text() -> None:
+    whole = page(hostile()).replace(vega(), "")  # which has images of its own
+    assert SCRIPT not in whole
+    assert "<img" not in whole
+    assert whole.count("<script>") == 2, "the charts' script and the page's own"
+
+
+def test_half_a_surrogate_pair_is_no_obstacle(tmp_path_factory: pytest.TempPathFactory) -> None:
+    from isogloss.report.write import write_report
+
+    rows = result_rows({("REF", "fr"): [0.5]})
+    item = prediction(rows["run"][0], "fr", 0, ["\ud800"], ["X"], ["Y"])
+    place = tmp_path_factory.mktemp("report") / "r.html"
+    write_report(Results(rows, pl.DataFrame([item]).lazy()), place)
+    place.read_text(encoding="utf-8")
