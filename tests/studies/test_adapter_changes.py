@@ -31,7 +31,12 @@ def masked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_they_give_what_the_library_gives(masked: Path, tmp_path: Path) -> None:
     trained = {"language_adapter": {"text": TEXT, **QUICK}}
     extended = {"extend_vocabulary": {"text": TEXT, "size": 30}}
-    changes: dict[str, Any] = {"REF": [], "language": [trained], "mad-x": [trained, "task_adapter"], "words": [extended]}
+    changes: dict[str, Any] = {
+        "REF": [],
+        "language": [trained],
+        "mad-x": [trained, "task_adapter"],
+        "words": [extended],
+    }
     results = run(study(masked, changes=changes, seeds=1), tmp_path)
     assert not results.failed
     lab = ig.Laboratory()

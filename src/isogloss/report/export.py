@@ -14,7 +14,7 @@ from isogloss.core.errors import MissingExtra
 from isogloss.core.files import atomic_write, atomic_write_binary
 from isogloss.report.analysis import Analysis
 from isogloss.report.charts import Spec, curve_spec, gap_spec, histogram_spec, score_spec
-from isogloss.report.series import CURVE_SCALE, SCORE_SCALE, series
+from isogloss.report.series import CURVE_SCALE, LONGEST, SCORE_SCALE, series
 from isogloss.report.subject import Subject
 from isogloss.report.tables import tables
 from isogloss.results.gap_similarity import gaps_beside_similarity
@@ -115,7 +115,9 @@ def _gaps(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
     told = [name for name in key if beside[name].n_unique() > 1]
     for values, rows in beside.group_by(key, maintain_order=True):
         named = dict(zip(key, map(str, values), strict=True))
-        shown = rows.select("target", "similarity", gap=pl.col("gap") * POINTS).with_columns(experiment=pl.lit(""))
+        shown = rows.select(
+            pl.col("target").str.slice(0, LONGEST), "similarity", gap=pl.col("gap") * POINTS
+        ).with_columns(experiment=pl.lit(""))
         yield "-".join(["gap", *(named[name] for name in told)]), _filled(gap_spec(), shown.to_dicts())
 
 
