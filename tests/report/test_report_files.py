@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+import torch
 from subjects import SCORES, hostile, small
 
 from isogloss.cli import main
 from isogloss.core.errors import UsageError
+from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.report.analysis import analyse
 from isogloss.report.export import export, file_name
 from isogloss.report.tables import tables
 from isogloss.report.write import write_report
 from isogloss.results.files import write_rows
+from isogloss.studies.run import run_study
 from result_rows import result_rows
+from tiny_models import build_masked
 
 
 def isogloss(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -87,3 +92,23 @@ def test_hostile_names_stay_within_the_folder(tmp_path: Path) -> None:
 def test_a_page_is_html(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"expected \.html, got '\.pdf'"):
         write_report(small(), tmp_path / "report.pdf")
+
+
+def test_a_study_from_its_run_to_its_page(tmp_path: Path) -> None:
+    study = {
+        "name": "toys",
+        "model": str(build_masked(tmp_path / "bert")),
+        "task": "pos",
+        "changes": {"REF": [], "1": [{"reinit": "1"}]},
+        "sources": {"qla": {"train": "lab:qla/train/12", "dev": "lab:qla/dev/4"}},
+        "targets": {"qla": "lab:qla/test/4", "qlb": "lab:qlb/test/4"},
+        "settings": {"epochs": 1},
+        "measure": {"parallel": "lab:qla,qlb/test/8", "indexes": ["anc"], "when": ["before"]},
+    }
+    run_study(study, store=tmp_path / "store", device="cpu", workers=0)
+    write_report(tmp_path / "store", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    words = Laboratory().treebank("qlb", "test", 4)[0].words
+    assert json.dumps(words, ensure_ascii=False, separators=(",", ":")) in page, "the words of the examples"
+    for told in ("Language-neutral neurons", "Versions and hardware of 2 runs", torch.__version__, "lab:qla/train/12"):
+        assert told in page

@@ -87,11 +87,13 @@ def _policy(scripts: list[str]) -> str:
 
 def _facts(subject: Subject) -> str:
     frame, curves = subject.results.frame, subject.results.curves.frame
-    told = [f"{frame['run'].n_unique():,} runs"] if len(frame) else []
-    if subject.planned is not None and subject.planned > frame["run"].n_unique():
-        told[:1] = [f"{frame['run'].n_unique():,} of {subject.planned:,} runs"]
+    done = (frame if len(frame) else curves)["run"].drop_nulls().n_unique()  # some studies only measure
+    told = [f"{done:,} runs"] if done else []
+    if subject.planned is not None and subject.planned > done:
+        told[:1] = [f"{done:,} of {subject.planned:,} runs"]
     for column, name in (("model", "model"), ("changes", "column"), ("task", "task"), ("source", "source")):
-        number = (frame if len(frame) else curves)[column].drop_nulls().n_unique()
+        none = {None, ""} if column == "task" else {None}  # changes may well be called ""
+        number = len(set((frame if len(frame) else curves)[column]) - none)
         told += [f"{number} {name}{'s' * (number > 1)}"] if number else []
     number = (subject.results.tests if len(frame) else curves)["target"].n_unique()
     told.append(f"{number} target{'s' * (number != 1)}")

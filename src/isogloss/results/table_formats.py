@@ -55,10 +55,10 @@ def latex(table: Table, *, caption: str = "", label: str = "") -> str:
 
 def comma_separated(table: Table) -> str:
     """CSV as RFC 4180 has it, cells as they are printed."""
+    rows = [table.head, *([cell.text for cell in row] for row in table.body)]
+    odd = any("\r" in cell for row in rows for cell in row)  # which Python does not quote by itself before 3.13
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.head)
-    writer.writerows([cell.text for cell in row] for row in table.body)
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL).writerows(rows)
     return text.getvalue()
 
 
