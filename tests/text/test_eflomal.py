@@ -69,4 +69,4 @@ def test_priors_decide_where_the_text_cannot(tmp_path: Path) -> None:
 def test_laboratory_languages_are_learnt_from_a_few_hundred_pairs() -> None:
     pytest.importorskip("eflomal")
     gold = ig.Laboratory().bitext("qla", "qlb", 400)
-    assert ig.score_alignment(ig.align(gold, "eflomal"), gold).aer < 0.25
+    assert ig.score_alignment(ig.align(gold, "eflomal"), gold).aer < 0.12
