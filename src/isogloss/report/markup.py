@@ -12,7 +12,6 @@ from typing import Any
 from isogloss.results.cell_colours import SHADES
 from isogloss.results.tables import Cell, Table
 
-MOST_CELLS = 1200  # of a table on a page; the export has them all
 LONGEST = 120  # characters of a cell or a name
 PARTS = re.compile(r"^([^ ]+)( \[[^\]]*\])?( \([^)]*\))?$")  # -1.20** [-1.50, -0.90] (-1.33)
 
@@ -48,9 +47,9 @@ def script_hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def table_html(table: Table, title: str) -> str:
-    """A table whose columns sort, in a frame that scrolls by itself; the first rows of a long one."""
-    most = max(10, MOST_CELLS // max(1, len(table.head)))
+def table_html(table: Table, title: str, cells: int = 1200) -> str:
+    """A table whose columns sort, in a frame that scrolls; of a long one the first rows, up to so many cells."""
+    most = max(10, cells // max(1, len(table.head)))
     head = "".join(
         f'<th scope="col" aria-sort="none"><button type="button" class="sort">{isolated(name)}</button></th>'
         for name in table.head

@@ -68,9 +68,9 @@ async function draw(id, rows, note) {
   const spec = { ...structuredClone(specs[id]), datasets: { rows } };
   if (!rows.some((row) => row.stage === "final norm")) spec.layer = spec.layer?.filter((layer) => layer.name !== "final norm");
   if (spec.height.step) spec.height = spec.height.step * Math.max(1, new Set(rows.map((row) => row.target)).size);
-  const longest = Math.max(0, ...rows.map((row) => String(row.change ?? row.target ?? "").length));
+  const longest = Math.max(0, ...rows.map((row) => String(row.change ?? row.words ?? row.target ?? "").length));
   const room = Math.max(60, place.clientWidth - 90); // beside the axis and the menu
-  const label = Math.min(150, 7 * longest, room - 30);
+  const label = Math.min(150, Math.max(40, 8 * longest), room - 30);
   spec.config.legend = { ...spec.config.legend, labelLimit: label, columns: Math.max(1, Math.floor(room / (label + 28))) };
   const several = new Set(rows.map((row) => row.experiment)).size > 1; // else the choice says it
   legendOfExperiments(spec, several ? { columns: 1, labelLimit: room - 30 } : null);

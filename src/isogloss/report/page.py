@@ -23,6 +23,7 @@ from isogloss.report.series import series
 from isogloss.report.subject import Subject
 from isogloss.report.tables import NamedTable, tables
 
+MOST_CELLS = 12_000  # of all tables together: a browser has to lay them out
 LICENCE = """<!-- Charts by Vega, Vega-Lite and Vega-Embed, inlined below: Copyright University of Washington
 Interactive Data Lab and contributors, BSD-3-Clause; they come without warranty of any kind. -->"""
 
@@ -116,7 +117,8 @@ def _findings(subject: Subject, analysis: Analysis) -> str:
     if len(analysis.deltas):
         reading = (
             '<p class="note">Points are hundredths of a score. Significant: p below .05 after Holm’s correction for '
-            "all comparisons of an experiment. A difference that is not significant is not shown to be zero.</p>"
+            "all comparisons of an experiment, and an interval over seeds on one side of 0. A difference that is not "
+            "significant is not shown to be zero.</p>"
         )
     nothing = "<p>There is nothing to say yet: no run is done.</p>"
     return f"{warning}{listed or nothing}{reading}{notes}"
@@ -124,8 +126,9 @@ def _findings(subject: Subject, analysis: Analysis) -> str:
 
 def _tables(found: list[NamedTable]) -> str:
     shown = []
+    cells = max(300, MOST_CELLS // max(1, len(found)))
     for one in found:
-        content = f'<p class="note">{text(one.note, 1000)}</p>\n{table_html(one.table, one.title)}'
+        content = f'<p class="note">{text(one.note, 1000)}</p>\n{table_html(one.table, one.title, cells)}'
         title = isolated(one.title)
         if one.main:
             shown.append(f'<h3 id="{_id(one)}">{title}</h3>\n{content}')
