@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isogloss.cli import main
+from isogloss.cli import main, screen
 from isogloss.results.store import Store
 from isogloss.studies import plan
 
@@ -32,7 +32,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     toys = Path(__file__).parents[1] / "studies"
     monkeypatch.syspath_prepend(str(toys))
     monkeypatch.setenv("PYTHONPATH", str(toys))
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(screen.out, "_width", 200)
     monkeypatch.delenv("ISOGLOSS_STORE", raising=False)
     monkeypatch.setattr(plan, "MAKERS", "toy_makers")
     monkeypatch.chdir(tmp_path)
