@@ -117,7 +117,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
         raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_to_disk", full)
+        patch.setattr(module, "to_disk", full)
         with pytest.raises(StoreFull, match="make room"):
             put(store, a=b"1" * 1000)
     assert everything(store) == before
@@ -147,7 +147,7 @@ def counted(function):
         return function(*arguments)
     return run
 store = module.Store(sys.argv[1])
-module._to_disk = counted(module._to_disk)
+module.to_disk = counted(module.to_disk)
 module.file_hash = counted(module.file_hash)
 module.Path.rename = counted(module.Path.rename)
 with store.making("toy-0123", {}) as folder:

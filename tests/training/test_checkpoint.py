@@ -67,7 +67,7 @@ def test_another_runs_state_is_not_taken(tmp_path: Path) -> None:
 
 def test_loading_runs_no_code(tmp_path: Path) -> None:
     """A pickle that would call something is refused even if its hash is right."""
-    from isogloss.training.checkpoint import file_hash
+    from isogloss.core.disk import file_hash
 
     saved(tmp_path, 1)
     path = tmp_path / "checkpoint-1" / "state.pt"

@@ -19,7 +19,7 @@ import torch
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
-from isogloss.models.adapters_files import file_hash, read_adapter
+from isogloss.models.adapters_files import read_adapter, weights_hash
 from isogloss.models.adapters_inside import LORA, Shape, copy_weights, fill, lora_weights, member_weights, train_only
 from isogloss.models.adapters_lora import Lora, inject_lora
 from isogloss.models.adapters_stack import LANGUAGE, PLACEMENTS, TASK, Placement
@@ -98,7 +98,7 @@ class UseAdapter:
 
     def digest(self) -> str:
         """A hash of what is in the folders."""
-        return " ".join(map(file_hash, self.folders))
+        return " ".join(map(weights_hash, self.folders))
 
     def __repr__(self) -> str:
         options = ("" if self.weights == "uniform" else f", weights={self.weights!r}") + (

@@ -20,6 +20,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from isogloss import __version__
+from isogloss.core.disk import file_hash
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import atomic_write
 from isogloss.core.registry import check_name
@@ -94,10 +95,10 @@ def adapters_in(folder: str | os.PathLike[str]) -> Iterator[SavedAdapter]:
     return (_read_note(note.parent) for note in sorted(Path(folder).rglob(NOTE)))
 
 
-def file_hash(folder: str | os.PathLike[str]) -> str:
+def weights_hash(folder: str | os.PathLike[str]) -> str:
     """Of an adapter's weights as they lie on the disk."""
     try:
-        return hashlib.blake2b((Path(folder) / WEIGHTS).read_bytes(), digest_size=8).hexdigest()
+        return file_hash(Path(folder) / WEIGHTS)
     except OSError:
         raise InputError(folder, f"the folder of an adapter, with {WEIGHTS}", "none there") from None
 

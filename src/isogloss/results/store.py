@@ -27,6 +27,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from isogloss.core.disk import file_hash, to_disk
 from isogloss.core.errors import InputError, IsoglossError, UsageError
 from isogloss.results.locks import Lock, acquire, held
 
@@ -156,7 +157,7 @@ class Store:
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
-            _to_disk(self.place(id).parent)
+            to_disk(self.place(id).parent)
         except OSError as error:
             raise self.explained(error) from error
         finally:
@@ -216,14 +217,6 @@ def write_whole(path: Path, content: bytes) -> None:
         part.unlink(missing_ok=True)
 
 
-def file_hash(path: Path) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def _seal(folder: Path, note: Mapping[str, Any]) -> None:
     """Write the manifest, and wait until everything is on the disk."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -233,7 +226,7 @@ def _seal(folder: Path, note: Mapping[str, Any]) -> None:
     body = json.dumps({**note, "files": told}, ensure_ascii=False)
     (folder / MANIFEST).write_text(json.dumps({"seal": _seal_of(body), "body": body}), encoding="utf-8")
     folders = [path for path in folder.rglob("*") if path.is_dir()]
-    for _ in _threads().map(_to_disk, [*files, folder / MANIFEST, *folders, folder]):
+    for _ in _threads().map(to_disk, [*files, folder / MANIFEST, *folders, folder]):
         pass  # an error is raised here
 
 
@@ -259,13 +252,3 @@ def _unsealed(id: str, content: bytes) -> Mapping[str, Any]:
 def _threads() -> ThreadPoolExecutor:
     """Waiting for many files at once takes hardly longer than for one: the system writes them together."""
     return ThreadPoolExecutor(8, thread_name_prefix="to disk")
-
-
-def _to_disk(path: Path) -> None:
-    """Have the system write it now; folders too, where it can."""
-    with contextlib.suppress(PermissionError):  # Windows opens no folders
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 
 from isogloss.studies import adapter_changes as added
-from isogloss.studies.parts import Bitexts, Part, Text, known, one_key
+from isogloss.studies.parts import Bitexts, Part, Text, named_change
 
 if TYPE_CHECKING:
     from isogloss.models.load import LoadedModel
@@ -137,24 +137,8 @@ class Change(Part):
     @model_validator(mode="before")
     @classmethod
     def _from_file(cls, value: object, info: ValidationInfo) -> object:
-        if isinstance(value, dict) and isinstance(value.get("arguments"), Part):
-            return value
-        name, given = one_key(value, "model change")
-        kind = CHANGES[known(name, CHANGES, "model change")].arguments
-        return {"name": name, "arguments": arguments_of(kind, given, info)}
+        return named_change(value, {name: kind.arguments for name, kind in CHANGES.items()}, "model change", info)
 
     @property
     def kind(self) -> ChangeKind:
         return CHANGES[self.name]
-
-
-def arguments_of(kind: type[Part], given: object, info: ValidationInfo) -> Part:
-    """Arguments as a study file gives them: all by name, or the first alone."""
-    named = given if isinstance(given, dict) else {_first(kind): given}
-    return kind.model_validate(named, context=info.context)
-
-
-def _first(kind: type[Part]) -> str:
-    """The argument that has no default, or else the first."""
-    fields = kind.model_fields
-    return next((name for name, field in fields.items() if field.is_required()), next(iter(fields)))

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from isogloss import __version__
+from isogloss.core.disk import file_hash
 from isogloss.core.errors import InputError
 from isogloss.core.shipped import SHIPPED
-from isogloss.results.store import Store, file_hash, write_whole
+from isogloss.results.store import Store, write_whole
 from isogloss.studies.parts import LAB, Part, Reference
 
 CACHE = "fingerprints.json"

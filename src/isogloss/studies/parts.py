@@ -136,3 +136,23 @@ def one_key(value: object, kind: str) -> tuple[str, Any]:
     if isinstance(value, Mapping) and len(value) == 1:
         return next(iter(value.items()))
     raise Wrong(f"a {kind} such as {{NAME: …}} with one name", repr(value))
+
+
+def named_change(value: object, kinds: Mapping[str, type[Part]], what: str, info: ValidationInfo) -> object:
+    """A change of a study file, `{reinit: "1-2"}`, as its name and its arguments, checked; one that is so already."""
+    if isinstance(value, dict) and isinstance(value.get("arguments"), Part):
+        return value
+    name, given = one_key(value, what)
+    return {"name": name, "arguments": _arguments(kinds[known(name, kinds, what)], given, info)}
+
+
+def _arguments(kind: type[Part], given: object, info: ValidationInfo) -> Part:
+    """Arguments as a study file gives them: all by name, or the first alone."""
+    named = given if isinstance(given, dict) else {_first(kind): given}
+    return kind.model_validate(named, context=info.context)
+
+
+def _first(kind: type[Part]) -> str:
+    """The argument that has no default, or else the first."""
+    fields = kind.model_fields
+    return next((name for name, field in fields.items() if field.is_required()), next(iter(fields)))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 
 from isogloss.languages.codes import canonical
-from isogloss.studies.changes import arguments_of
-from isogloss.studies.parts import Part, Text, known, one_key
+from isogloss.studies.parts import Part, Text, named_change
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import Corpus
@@ -107,11 +106,7 @@ class TextChange(Part):
     @model_validator(mode="before")
     @classmethod
     def _from_file(cls, value: object, info: ValidationInfo) -> object:
-        if isinstance(value, dict) and isinstance(value.get("arguments"), Part):
-            return value
-        name, given = one_key(value, "text change")
-        kind = TEXT_CHANGES[known(name, TEXT_CHANGES, "text change")].arguments
-        return {"name": name, "arguments": arguments_of(kind, given, info)}
+        return named_change(value, {name: kind.arguments for name, kind in TEXT_CHANGES.items()}, "text change", info)
 
     @property
     def kind(self) -> TextChangeKind:

@@ -7,7 +7,6 @@ and renamed once it is on the disk; a damaged one is passed over for the one bef
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
@@ -18,6 +17,7 @@ from typing import Any
 
 import torch
 
+from isogloss.core.disk import file_hash, to_disk
 from isogloss.core.errors import UsageError
 
 GENERATIONS = 2
@@ -61,10 +61,10 @@ class Checkpoints:
         manifest = {"identity": self.identity, "step": step, "hash": file_hash(unfinished / STATE)}
         (unfinished / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         for path in (unfinished / STATE, unfinished / MANIFEST, unfinished):
-            _to_disk(path)
+            to_disk(path)
         shutil.rmtree(target, ignore_errors=True)
         unfinished.rename(target)
-        _to_disk(self.folder)
+        to_disk(self.folder)
         for old in self._newest_first()[GENERATIONS:]:
             shutil.rmtree(old, ignore_errors=True)
         self._saved = time.monotonic()
@@ -73,7 +73,7 @@ class Checkpoints:
         """The newest whole state, on the CPU; None where there is none."""
         for path in self._newest_first():
             manifest = _manifest(path)
-            if manifest is None or file_hash(path / STATE) != manifest["hash"]:
+            if manifest is None or not (path / STATE).exists() or file_hash(path / STATE) != manifest["hash"]:
                 warnings.warn(f"{path} is damaged and is passed over", stacklevel=2)
                 continue
             if manifest["identity"] != self.identity:
@@ -94,29 +94,9 @@ class Checkpoints:
         return sorted(found, key=lambda path: -int(path.name.partition("-")[2]))
 
 
-def file_hash(path: Path) -> str:
-    """BLAKE2b of a file; of one that is not there, nothing."""
-    digest = hashlib.blake2b(digest_size=16)
-    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-        return digest.hexdigest()
-    return ""
-
-
 def _manifest(path: Path) -> dict[str, Any] | None:
     try:
         manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return manifest if isinstance(manifest, dict) and {"identity", "hash"} <= manifest.keys() else None
-
-
-def _to_disk(path: Path) -> None:
-    """Have the system write it now; folders too, where it can."""
-    with contextlib.suppress(PermissionError):  # Windows opens no folders
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
