@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow check bench clean
+.PHONY: demo test test-slow check bench docs docs-outputs clean
 
 demo: $(READY)
 	$(BIN)/isogloss demo
@@ -24,10 +24,18 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
+# the site, in site/; any warning is an error
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # not --quiet, which hides warnings from --strict
+
+# what the tour and the notebook show, run anew (minutes): after a change of what they print
+docs-outputs: $(READY)
+	$(BIN)/python docs/tools/doc_pages.py docs/tour.md docs/notebooks/tour.ipynb
+
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -18,6 +18,7 @@ NAMES = [
     "adjustment",
     "pretraining",
     "studies",
+    "explorer",
     "transliteration",
 ]
 

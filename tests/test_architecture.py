@@ -23,8 +23,9 @@ MAY_IMPORT = {
     "training": {"core", "languages", "corpora", "metrics", "indexes", "results", "text", "models", "tasks"},
     "report": {"core", "languages", "results"},
 }
+MAY_IMPORT["explorer"] = MAY_IMPORT["report"] | {"report"}
 MAY_IMPORT["studies"] = MAY_IMPORT["training"] | {"training", "report"}
-MAY_IMPORT["cli"] = MAY_IMPORT["studies"] | {"studies"}
+MAY_IMPORT["cli"] = MAY_IMPORT["studies"] | {"studies", "explorer"}
 
 CORE_THIRD_PARTY = {"numpy", "torch"}
 

@@ -21,6 +21,7 @@ PUBLIC = {
     "word_distances": "isogloss.models.word_distances",
     "Results": "isogloss.results.record",
     "run_study": "isogloss.studies.run",
+    "diagnose": "isogloss.studies.diagnose",
     "write_report": "isogloss.report.write",
     "Study": "isogloss.studies.spec",
     "gap_similarity": "isogloss.results.gap_similarity",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,22 +9,14 @@ from typing import Any
 import pytest
 from subjects import hostile, large, small
 
+from browsing import Opened, chromium
 from isogloss.report.write import write_report
-
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-FLAGS += ["--disable-component-update", "--disable-sync"]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not found:
-        pytest.skip("no Chromium here (apt-get install chromium)")
-    library = pytest.importorskip("playwright.sync_api", reason="no Playwright here (pip install playwright)")
-    with library.sync_playwright() as playwright:
-        one = playwright.chromium.launch(executable_path=found, args=FLAGS)
+    with chromium() as one:
         yield one
-        one.close()
 
 
 @pytest.fixture(scope="module")
@@ -36,38 +27,12 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in ("small", "hostile")}
 
 
-class Opened:
-    """A page with all that it said and asked for."""
-
-    def __init__(self, browser: Any, path: Path, width: int = 1440):
-        self.errors: list[str] = []
-        self.requests: list[str] = []
-        self.page = browser.new_page(viewport={"width": width, "height": 900})
-        self.page.on("console", lambda message: self._heard(message.type, message.text))
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", lambda request: self._asked(request.url))
-        self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html[data-ready]", timeout=60_000)
-
-    def _heard(self, kind: str, text: str) -> None:
-        if kind in ("error", "warning"):
-            self.errors.append(text)
-
-    def _asked(self, url: str) -> None:
-        if not url.startswith(("file:", "data:", "blob:")):
-            self.requests.append(url)
-
-    def column(self, table: int, column: int) -> list[str]:
-        rows = self.page.locator(f"#tables table >> nth={table}").locator("tbody tr")
-        return [row.locator("td").nth(column).inner_text().split("\n")[0] for row in rows.all()]
-
-    def drawn(self, id: str) -> int:
-        return int(self.page.locator(f"#{id}").get_attribute("data-rows"))
+TABLE = "#tables table >> nth=0"
 
 
 @pytest.fixture
 def opened(browser: Any, reports: dict[str, Path]) -> Iterator[Opened]:
-    one = Opened(browser, reports["small"])
+    one = Opened(browser, reports["small"].as_uri())
     yield one
     one.page.close()
 
@@ -75,7 +40,7 @@ def opened(browser: Any, reports: dict[str, Path]) -> Iterator[Opened]:
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("name", ["small", "hostile"])
 def test_it_opens_quietly_and_fits(browser: Any, reports: dict[str, Path], name: str, width: int) -> None:
-    one = Opened(browser, reports[name], width)
+    one = Opened(browser, reports[name].as_uri(), width)
     assert one.errors == []
     assert one.requests == []
     for details in one.page.locator("details:not(.vega-embed details) > summary").all():
@@ -87,19 +52,19 @@ def test_it_opens_quietly_and_fits(browser: Any, reports: dict[str, Path], name:
 
 
 def test_a_table_sorts_by_click_and_by_keyboard(opened: Opened) -> None:
-    read = opened.column(0, 2)
-    button = opened.page.locator("#tables table >> nth=0").locator("button.sort").nth(2)
+    read = opened.column(TABLE, 2)
+    button = opened.page.locator(TABLE).locator("button.sort").nth(2)
     button.click()
-    rising = opened.column(0, 2)
+    rising = opened.column(TABLE, 2)
     values = [float(text.strip("*").replace("−", "-")) for text in rising]
     assert values == sorted(values)
     assert rising != read
     assert button.locator("xpath=..").get_attribute("aria-sort") == "ascending"
     button.focus()
     opened.page.keyboard.press("Enter")
-    assert opened.column(0, 2) == rising[::-1]
+    assert opened.column(TABLE, 2) == rising[::-1]
     opened.page.keyboard.press("Space")
-    assert opened.column(0, 2) == read
+    assert opened.column(TABLE, 2) == read
 
 
 def test_charts_answer_to_choices(opened: Opened) -> None:
@@ -108,11 +73,11 @@ def test_charts_answer_to_choices(opened: Opened) -> None:
     assert opened.drawn("curves") == 4 * 3
     assert page.locator("#scores svg.marks").count() == 1
     page.locator("#languages input").nth(1).uncheck()  # fr
-    page.wait_for_function("document.querySelector('#curves').dataset.rows == '9'")
+    page.wait_for_selector("#curves[data-rows='9']")
     assert opened.drawn("scores") == 2 * 4
     assert "fr" not in page.locator("#curves svg.marks").text_content()
     page.select_option("#from", "1")
-    page.wait_for_function("document.querySelector('#curves').dataset.rows == '6'")
+    page.wait_for_selector("#curves[data-rows='6']")
     assert "layers 1 to 2" in page.locator("figure:has(#gaps) .said").inner_text()
 
 
@@ -148,25 +113,7 @@ def test_examples_show_the_worst_first_and_right_to_left(opened: Opened) -> None
 
 
 def test_text_has_enough_contrast(opened: Opened) -> None:
-    """At least 4.5 to 1 for every element with text of its own, by WCAG's formula."""
-    low = opened.page.evaluate(
-        """() => {
-        const linear = (x) => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
-        const light = (c) => { const v = c.map((x) => linear(x / 255));
-                               return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
-        const read = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
-        const back = (e) => { for (; e; e = e.parentElement) { const c = read(getComputedStyle(e).backgroundColor);
-                              if (c.length === 3 || c[3] > 0) return c.slice(0, 3); } return [255, 255, 255]; };
-        const found = [];
-        for (const e of document.querySelectorAll("body *:not(script):not(svg *)")) {
-          if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.getClientRects().length) continue;
-          if (e.closest(".vega-embed") || e.className === "skip") continue;
-          const [a, b] = [light(read(getComputedStyle(e).color).slice(0, 3)), light(back(e))].sort((x, y) => y - x);
-          if ((a + 0.05) / (b + 0.05) < 4.5) found.push(e.outerHTML.slice(0, 80));
-        }
-        return found; }"""
-    )
-    assert low == []
+    assert opened.low_contrast() == []
 
 
 def test_charts_have_words_for_who_cannot_see_them(opened: Opened) -> None:

@@ -13,7 +13,7 @@ from isogloss.metrics.counts import Counts, total
 from isogloss.metrics.significance import permutation_test
 from isogloss.metrics.spans import F1Counts
 from isogloss.results.deltas import deltas
-from isogloss.results.example_tests import COUNTS, SCORES
+from isogloss.results.example_tests import COUNTS, SCORES, example_interval
 from isogloss.tasks import TASKS
 from isogloss.tasks.qa import gold as qa_gold
 from isogloss.training.evaluation import Evaluation
@@ -139,3 +139,12 @@ def test_the_counts_of_every_task_are_known(task: str) -> None:
         kind = COUNTS[frozenset(vars(counted))]
         assert kind is type(counted)
         assert getattr(counted, SCORES.get(name, name)) == metric.of(counted)
+
+
+def test_intervals_over_examples_are_those_of_the_tests() -> None:
+    a, b = random.integers(0, 2, 40), random.integers(0, 2, 40)
+    frames = [pl.DataFrame({"item": range(40), "correct": side, "total": [1] * 40}) for side in (a, b)]
+    low, high = example_interval("accuracy", frames[:1], frames[1:]) or (0.0, 0.0)
+    expected = stats.ttest_rel(b, a).confidence_interval()
+    assert (low, high) == pytest.approx((expected.low, expected.high))
+    assert example_interval("accuracy", frames[:1], [None]) is None

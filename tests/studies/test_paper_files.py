@@ -15,15 +15,19 @@ from isogloss.results.deltas import deltas
 from isogloss.results.study_results import StudyResults, read_published
 from isogloss.results.tables import with_published
 from isogloss.results.transfer_means import source_to_x
+from isogloss.studies.parts import for_task, mixed_parts
 from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.run import run_study
 from isogloss.studies.spec import Study
 from isogloss.studies.study_file import read_study
 from isogloss.tasks import TASKS
+from isogloss.text.transliteration.schemes import scheme_for
+from isogloss.training.settings import settings_for
 from shared_data import shared
 
 FOLDER = Path(__file__).parents[2] / "studies"
-FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.yaml"))
+PAPERS = ("first-align", "anc", "adjustment", "unseen", "lab")
+FILES = sorted(path.relative_to(FOLDER).as_posix() for name in PAPERS for path in (FOLDER / name).glob("*.yaml"))
 SIDECARS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.published.csv"))
 CELL = ["task", "source", "target", "change", "metric"]
 PAIRS = ["REF", "1-2", "3-4", "5-6", "7-8", "9-10", "11-12"]
@@ -46,7 +50,20 @@ RUNS = {
     "unseen/naija.yaml": 4 * 2 * 5,
     "unseen/narabizi.yaml": 4 * 2 * 5,
     "unseen/swiss-german.yaml": 4 * 2 * 5,
-    "unseen/uyghur.yaml": 4 * 3 * 5,
+    "unseen/uyghur.yaml": 6 * 3 * 5,
+    "unseen/buryat.yaml": 6 * 2 * 5,
+    "unseen/erzya.yaml": 6 * 2 * 5,
+    "unseen/mari.yaml": 6 * 5,
+    "unseen/mingrelian.yaml": 6 * 5,
+    "unseen/sorani.yaml": 6 * 5,
+    "adjustment/table-2.yaml": 3 * 5,
+    "adjustment/table-3.yaml": 3 * 5,
+    "adjustment/table-4.yaml": 3 * 5,
+    "adjustment/table-4-ru.yaml": 3 * 5,
+    "adjustment/table-5.yaml": 6 * 3 * 5,
+    "adjustment/table-6.yaml": 5 * 3 * 5,
+    "adjustment/table-7.yaml": 5 * 3 * 5,
+    "adjustment/figure-1.yaml": 3,
     "unseen/wolof.yaml": 4 * 2 * 5,
     "lab/table-1-pos.yaml": 7 * 3,
     "lab/table-1-parsing.yaml": 7 * 3,
@@ -58,7 +75,14 @@ RUNS = {
     "lab/anc-figure-3.yaml": 1,
     "lab/unseen-easy.yaml": 4 * 2 * 2,
     "lab/unseen-intermediate.yaml": 4 * 2 * 2,
-    "lab/unseen-hard.yaml": 4 * 2 * 2,
+    "lab/unseen-hard.yaml": 6 * 2 * 2,
+    "lab/adjustment-table-2.yaml": 3 * 3,
+    "lab/adjustment-table-3.yaml": 3 * 3,
+    "lab/adjustment-table-4.yaml": 3 * 3,
+    "lab/adjustment-table-5.yaml": 6 * 3 * 2,
+    "lab/adjustment-table-6.yaml": 4 * 3 * 2,
+    "lab/adjustment-table-7.yaml": 5 * 3 * 2,
+    "lab/adjustment-figure-1.yaml": 3,
 }
 # cells that the text of the paper does not give legibly, by sidecar: source, target, column
 ILLEGIBLE = {
@@ -105,10 +129,10 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def read_in(data: Path, file: str) -> Study:
+def read_in(data: Path, file: str, **values: str) -> Study:
     """A study whose variables without a value stand for names in the folder `data`."""
     needed = re.findall(r"^  (\w+): null", (FOLDER / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return read_study(FOLDER / file, {name: str(data / name) for name in needed})
+    return read_study(FOLDER / file, {**{name: str(data / name) for name in needed}, **values})
 
 
 def planned_in(data: Path, file: str) -> Plan:
@@ -153,7 +177,8 @@ def test_a_file_is_planned_as_the_paper_has_it(file: str, data: Path) -> None:
     plan = planned_in(data, file)
     assert not plan.missing
     assert len(plan.runs) == RUNS[file]
-    assert plan.study.name == file.removesuffix(".yaml").replace("/", "-")
+    target = plan.study.variables.get("TARGET")  # a study for each target language is one for each name
+    assert plan.study.name == file.removesuffix(".yaml").replace("/", "-") + (f"-{target}" if target else "")
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if not file.startswith("lab/")])
@@ -174,12 +199,15 @@ def test_a_twin_needs_nothing_but_the_laboratory(file: str) -> None:
     assert {model.base for model in study.models.values()} <= {"laboratory", "bilstm", None}
     every = [one for given in study.targets.values() for one in given.values()]
     every += [one for given in study.sources.values() for both in (given.train, given.dev) for one in both.values()]
-    assert all(reference.startswith("lab:") for references in every for reference in references)
+    parts = [part for given in every for one in given for part in (mixed_parts(one) or [one])]
+    assert all(part.startswith("lab:") for part in parts)
     if study.measure:
         assert all(reference.startswith("lab:") for reference in study.measure.parallel.values())
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if f"lab/{Path(file).name}" in FILES and "lab/" not in file])
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if f"lab/{Path(file).name}" in FILES and "first-align/" in file]
+)
 def test_a_twin_has_the_columns_and_tasks_of_its_original(file: str, data: Path) -> None:
     original, twin = read_in(data, file), read_study(FOLDER / "lab" / Path(file).name)
     assert (list(twin.changes), twin.tasks) == (list(original.changes), original.tasks)
@@ -240,7 +268,8 @@ def test_figures_reuse_what_table_1_computes(data: Path) -> None:
 def with_sidecar() -> Iterator[str]:
     """Study files whose published values are scores of their runs."""
     for file in FILES:
-        if "published:" in (FOLDER / file).read_text(encoding="utf-8") and "figures-1-3-4-5" not in file:
+        elsewhere = "figures-1-3-4-5" in file or file.startswith("adjustment/")
+        if "published:" in (FOLDER / file).read_text(encoding="utf-8") and not elsewhere:
             yield file
 
 
@@ -264,6 +293,88 @@ def test_published_values_belong_to_runs_and_runs_have_published_values(file: st
     assert not cells - expected
     if "model" in frame.columns:
         assert set(frame["model"]) == set(study.models)
+
+
+LANGUAGES_OF = {2: ("es", "ru", "vi", "hi"), 3: ("es", "ru", "vi", "hi"), 4: ("es", "vi", "hi"), 5: (), 6: (), 7: ()}
+
+
+@pytest.mark.parametrize("table", LANGUAGES_OF)
+def test_published_values_of_adjustment_belong_to_runs(table: int, data: Path) -> None:
+    """Of all languages together; of English, and of nothing else, none are published."""
+    studies = [read_in(data, f"adjustment/table-{table}.yaml", TARGET=lang) for lang in LANGUAGES_OF[table]]
+    studies += [read_in(data, "adjustment/table-4-ru.yaml")] if table == 4 else []
+    studies += [] if LANGUAGES_OF[table] else [read_in(data, f"adjustment/table-{table}.yaml")]
+    expected = {
+        (task, "en", target, " ".join(filter(None, column)), {"ner": "token_f1"}.get(task, main_metric(task)))
+        for study in studies
+        for task in study.tasks
+        for target, given in study.targets.items()
+        for column in study.columns
+        if for_task(given, task)
+    }
+    frame = published(f"adjustment/table-{table}")
+    assert {study.published for study in studies} == {str(FOLDER / f"adjustment/table-{table}.published.csv")}
+    assert {study.reference for study in studies} == {"Original"}
+    cells = set(frame.select(CELL).iter_rows())
+    assert not cells - expected
+    assert {cell[2] for cell in expected - cells} == {"en"}
+    for study in studies:
+        assert all(for_task(study.targets["en"], task) for task in study.tasks)
+
+
+def test_settings_of_adjustment_are_those_of_the_paper(data: Path) -> None:
+    for file, tasks in {
+        "table-2": ["nli"],
+        "table-3": ["ner"],
+        "table-4": ["qa"],
+        "table-5": ["nli", "ner", "qa"],
+    }.items():
+        study = read_in(data, f"adjustment/{file}.yaml")
+        assert list(study.tasks) == tasks
+        for task in tasks:
+            chosen = settings_for(TASKS[task].recipe, **study.settings_of(task, "mBERT"))
+            told = {"nli": (2, 32, 5e-5), "ner": (3, 32, 2e-5), "qa": (2, 32, 3e-5)}[task]
+            assert (chosen.epochs, chosen.batch, chosen.learning_rate) == told
+    study = read_in(data, "adjustment/table-2.yaml", TARGET="ru")
+    replay, adjusted = study.continual["Continual"], study.changes["Adjusted"][0]
+    assert replay
+    assert (replay.weight, replay.pairs, replay.anchor, replay.changes) == (0.01, 16, "original", ("Adjusted",))
+    assert adjusted.arguments.model_dump()["pairs"] == replay.sentences == 30_000
+    assert adjusted.seeded  # five adjustments, each followed by fine-tuning
+
+
+def test_figure_1_measures_five_models(data: Path) -> None:
+    plan = planned_in(data, "adjustment/figure-1.yaml")
+    assert [(run.changes, run.continual, list(run.distances)) for run in plan.runs] == [
+        ("Original", "", ["before", "after"]),
+        ("Adjusted", "", ["before", "after"]),
+        ("Adjusted", "Continual", ["after"]),
+    ]
+    twin = planned_in(data, "lab/adjustment-figure-1.yaml")
+    assert [run.distances.keys() for run in twin.runs] == [run.distances.keys() for run in plan.runs]
+
+
+@pytest.mark.parametrize("name", ["table-2", "table-3", "table-4", "table-7", "figure-1"])
+def test_twins_of_adjustment_have_the_columns_of_their_originals(name: str, data: Path) -> None:
+    original, twin = read_in(data, f"adjustment/{name}.yaml"), read_study(FOLDER / f"lab/adjustment-{name}.yaml")
+    assert (twin.columns, twin.tasks) == (original.columns, original.tasks)
+    for column, changes in original.changes.items():
+        told = [{**one.arguments.model_dump()["settings"], "learning_rate": 5e-4} for one in changes]
+        assert [one.arguments.model_dump()["settings"] for one in twin.changes[column]] == told
+    assert "qla" in twin.targets
+
+
+def test_unseen_languages_in_other_letters_have_columns_in_latin(data: Path) -> None:
+    latin = ("swiss-german", "wolof", "maltese", "naija", "narabizi")
+    for file in [file for file in FILES if file.startswith("unseen/") and Path(file).stem not in latin]:
+        study = read_in(data, file)
+        assert list(study.models) == ["mBERT", "mBERT+MLM", "mBERT (Latin)", "mBERT+MLM (Latin)", "MLM", "BiLSTM"]
+        assert [bool(model.text) for model in study.models.values()] == [False, False, True, True, False, False]
+        adapted = study.models["mBERT+MLM (Latin)"].changes[0].arguments.model_dump()["text"]
+        assert adapted == (f"transliterated:{data / 'TEXT'}",)
+        (lang,) = study.sources
+        own = {"ug": "uyghur", "ckb": "sorani", "xmf": "georgian", "bxr": "buryat"}
+        assert scheme_for(lang).name == own.get(lang, "uralic")
 
 
 def test_published_values_stand_beside_measured_ones(data: Path) -> None:
@@ -451,3 +562,21 @@ def test_a_twin_runs(bert: Path, tmp_path: Path) -> None:
     assert results.deltas().select("target", "change").rows() == [
         (target, "1-2") for target in ("qla", "qlb", "qlc", "qld", "qlf")
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["table-2", "table-4", "table-7", "figure-1"])
+def test_twins_of_adjustment_run(name: str, bert: Path, tmp_path: Path) -> None:
+    small = {"train": "lab:qla/train/40", "dev": "lab:qla/dev/10"}
+    other = {"models": {"tiny": str(bert)}, "seeds": 1, "settings.epochs": 1, "sources.qla": small}
+    file = FOLDER / f"lab/adjustment-{name}.yaml"
+    results = run_study(file, store=tmp_path / "store", set=other, device="cpu", workers=0)
+    assert not results.failed
+    study = read_study(file)
+    columns = [" ".join(filter(None, column)) for column in study.columns]
+    assert results.frame["changes"].unique(maintain_order=True).to_list() == columns
+    assert results.tests["target"].unique(maintain_order=True).to_list() == list(study.targets)
+    if name == "figure-1":
+        named = results.distances.labelled().summary["model"].unique(maintain_order=True).to_list()
+        after = [f"{column}, fine-tuned (nli)" for column in columns]
+        assert named == ["Original", after[0], "Adjusted", *after[1:]]

@@ -44,6 +44,26 @@ def test_one_sub_word_for_a_word(bert: LoadedModel, words: str, place: int) -> N
     assert inner[place] == 0 and (inner != IGNORE).sum() == 1
 
 
+def test_a_bitext_may_link_sub_words(bert: LoadedModel) -> None:
+    """The tokens are those of the words that they make up, and each is a unit of its own."""
+    words = ("Le chat dort", "The cat")
+    pieces = [" ".join(bert.tokenizer.tokenize(text)) for text in words]
+    count = [len(one.split()) for one in pieces]
+    assert count[0] > 3
+    linked = one(*pieces, f"0-0 {count[0] - 1}-{count[1] - 1}")
+    (example,) = encode_pairs(bert, [linked], PairOptions(words="pieces"))
+    (whole,) = encode_pairs(bert, [one(*words, "0-0 2-1")], PairOptions())
+    assert [ids.tolist() for ids in example.windows] == [ids.tolist() for ids in whole.windows]
+    assert example.arrays["source_unit"].tolist() == [count[0], *range(count[0]), count[0] + 1]
+    assert example.arrays["pair_source"].tolist() == [0, count[0] - 1, count[0], count[0] + 1]
+    assert example.arrays["pair_target"].tolist() == [0, count[1] - 1, count[1], count[1] + 1]
+    assert example.arrays["held"].tolist() == [1] * (count[0] + 2)
+    with pytest.raises(UsageError, match="got 'Lechat', which its tokenizer does not have"):
+        encode_pairs(bert, [one("Lechat", "The", "0-0")], PairOptions(words="pieces"))
+    with pytest.warns(UserWarning, match="1 of 1 sentences cut"):
+        encode_pairs(bert, [one(" ".join(pieces[0].split()[:1] * 600), pieces[1], "0-0")], PairOptions(words="pieces"))
+
+
 @pytest.mark.parametrize(
     ("tokens", "regularise", "pairs", "held"),
     [

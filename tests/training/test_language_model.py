@@ -70,7 +70,9 @@ def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language_model._Training, "step", step_or_die)
 
 
-@pytest.mark.parametrize("variant", [{}, {"by_line": True}, {"masking": "words"}, {"masking": "spans"}])
+@pytest.mark.parametrize(
+    "variant", [{}, {"by_line": True}, {"masking": "words"}, {"masking": "spans"}, {"optimizer": "muon"}]
+)
 def test_resumed_it_ends_bit_by_bit_the_same(
     bert: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: dict[str, Any]
 ) -> None:

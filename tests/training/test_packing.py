@@ -88,3 +88,12 @@ def test_wrong_lengths_and_empty_text_are_refused(bert: LoadedModel) -> None:
             pack(bert, {"en": SENTENCES}, length)
     with pytest.raises(UsageError, match="'fr': there is no text"):
         pack(bert, {"en": SENTENCES, "fr": []}, 16)
+
+
+def test_word_pieces_tell_by_themselves_where_words_begin(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As offsets and the tokenizer's words do."""
+    lines = [*SENTENCES, "don't  stop -- it's 12.5% «ok»?!", "##x a##b 日本語"]
+    fast = pack(bert, {"en": lines}, 24, words=True)
+    monkeypatch.setattr("isogloss.training.packing._beginnings", lambda tokenizer: None)
+    slow = pack(bert, {"en": lines}, 24, words=True)
+    assert np.array_equal(fast.starts, slow.starts)  # type: ignore[arg-type]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -101,6 +101,7 @@ def adapters(folder: str = ".") -> Iterable[Row]:
 
 def runs(folder: Path | None = None) -> Iterable[Row]:
     """Every run of every study in the store, and how it stands."""
+    from isogloss.results.run_states import run_jobs, run_state
     from isogloss.results.running import running
     from isogloss.results.study_record import read_records
     from isogloss.studies.run import open_store, store_folder
@@ -108,20 +109,13 @@ def runs(folder: Path | None = None) -> Iterable[Row]:
     if not store_folder(folder).is_dir():
         raise InputError(store_folder(folder), "the folder of a store", "nothing there", advice="name it with --store")
     store = open_store(folder)
-    done, now = store.ids(), {one.get("label"): one for one in running(store)}
+    done, now = store.ids(), {one["job"]: one for one in running(store) if "job" in one}
     for record in read_records(store):
         for run in record.runs:
-            state = _state(run.label, run.goals, done, now, record.failed)
+            state = run_state(run, done, now, record.failed)
+            for one in (now[job] for job in run_jobs(run) if state == "running" and job in now):
+                state += f", step {one['step']} of {one['steps']}" if one.get("steps") else ""
             yield run.label, record.name, state, record.failed.get(run.label, "")[-200:]
-
-
-def _state(label: str, goals: Iterable[str], done: set[str], now: dict[Any, Any], failed: Mapping[str, str]) -> str:
-    if all(goal in done for goal in goals):
-        return "done"
-    if label in now:
-        one = now[label]
-        return f"running, step {one['step']} of {one['steps']}" if one.get("steps") else "running"
-    return "failed" if label in failed else "open"
 
 
 # shelf → (what a row holds, its rows); a new registry is one line here

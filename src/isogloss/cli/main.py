@@ -20,6 +20,7 @@ from isogloss.cli import (
     align,
     clean,
     demo,
+    diagnose,
     extend,
     gc,
     lab,
@@ -27,6 +28,7 @@ from isogloss.cli import (
     predict,
     pretrain,
     report,
+    serve,
     similarity,
     transfer,
     transliterate,
@@ -54,8 +56,10 @@ app.command("adjust")(adjust.adjust)
 app.command("align")(align.align)
 app.command("transliterate")(transliterate.transliterate)
 app.command("clean")(clean.clean)
+app.command("diagnose")(diagnose.diagnose)
 app.command("run")(run_command.run)
 app.command("report")(report.report)
+app.command("serve")(serve.serve)
 app.command("gc")(gc.gc)
 app.command("ls")(ls.ls)
 app.command("validate")(validate.validate)
@@ -70,6 +74,12 @@ LISTS = [
     "--swap",
     "--set",
     "--option",
+    "--source",
+    "--comparable",
+    "--finetune",
+    "--bilstm",
+    "--adapt",
+    "--pretrain",
 ]  # options that may be followed by several words
 
 

@@ -62,7 +62,7 @@ def run(
     options = {name: value for name, value in given.items() if value is not None}
     options |= parse_overrides(option or [], "--option")
     try:
-        with library_warnings(), _progress(kept) as watch:
+        with library_warnings(), study_progress(kept) as watch:
             results = run_study(
                 study,
                 store=kept.folder,
@@ -88,14 +88,20 @@ def run(
 def _show(results: StudyResults) -> None:
     """The scores, and what was measured in a few numbers."""
     from isogloss.results.curve_summary import curve_table
+    from isogloss.results.tables import frame_table
 
     curves = results.curves.frame
-    if results.frame.is_empty() and curves.is_empty():
+    if results.frame.is_empty() and curves.is_empty() and results.distances.frame.is_empty():
         warn("no run is done")
     if not results.frame.is_empty():
         _show_table(results.frame["study"][0], results.paper_table())
     if not curves.is_empty():
         _show_table(f"{curves['study'][0]}: similarity (best layer)", curve_table(results.curves))
+    distances = results.distances
+    if not distances.frame.is_empty():
+        title = f"{distances.frame['study'][0]}: distances of related and unrelated words"
+        shown = distances.labelled().summary.select("model", "pair", "metric", "overlap", "separation")
+        _show_table(title, frame_table(shown))
 
 
 def _show_table(title: str, table: Table) -> None:
@@ -103,7 +109,7 @@ def _show_table(title: str, table: Table) -> None:
 
 
 @contextlib.contextmanager
-def _progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]]:
+def study_progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]]:
     """A bar for all jobs and one for each that is being done; without a terminal, a line for each that ends."""
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -121,6 +127,8 @@ def _progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]]:
     ended = threading.Event()
 
     def watch(job: Job, outcome: Outcome, total: int) -> None:
+        if len(over) == progress.tasks[0].total:  # another study begins
+            over.clear()
         if outcome.state in ("done", "failed"):
             over.add(job.name)
         progress.update(whole, completed=len(over), total=total)

@@ -60,6 +60,17 @@ def encode_words(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list
     return encoded
 
 
+def encode_pieces(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list[Encoded]:
+    """Sentences of the tokenizer's own tokens (`["ch", "##at"]`), each a word of its own."""
+    ids = model.tokenizer.get_vocab()
+    for piece in (piece for pieces in sentences for piece in pieces if piece not in ids):
+        raise UsageError(f"expected tokens of '{model.name}', got {shown(piece)}, which its tokenizer does not have")
+    encoded = [_framed(model, [ids[piece] for piece in pieces], list(range(len(pieces)))) for pieces in sentences]
+    check_ids(model, [text.ids for text in encoded])
+    _warn_of_cut(model, sum(len(pieces) > room(model) for pieces in sentences), len(sentences))
+    return encoded
+
+
 def word_tokens(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[list[int], list[int]]]:
     """The sub-words of each sentence, uncut and without special tokens, and the word of each."""
     if not model.tokenizer.is_fast:

@@ -71,12 +71,12 @@ def _targets(predictions: pl.DataFrame, runs: dict[str, str]) -> list[dict[str, 
         chosen = [frame.filter(pl.col("target") == target, pl.col("item").is_in(worst["item"].to_list()))
                   for frame in by_run.values()]  # fmt: skip
         by_item = [{row["item"]: row for row in frame.iter_rows(named=True)} for frame in chosen]
-        items = [_item([one.get(item) for one in by_item]) for item in worst["item"]]
+        items = [example_item([one.get(item) for one in by_item]) for item in worst["item"]]
         found.append({"target": target, "of": len(rows), "wrong": len(wrong), "items": items})
     return found
 
 
-def _item(rows: list[dict[str, Any] | None]) -> dict[str, Any]:
+def example_item(rows: list[dict[str, Any] | None]) -> dict[str, Any]:
     """An item as the page shows it: its text, the gold, and each column's prediction and score."""
     first = rows[0]
     assert first is not None

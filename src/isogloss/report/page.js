@@ -1,10 +1,9 @@
-"use strict";
 // The page's own script: tables that sort, charts over the series in the page, the browser of examples.
 // Everything from a corpus goes in as text (textContent, Vega values), never as markup.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const specs = JSON.parse(document.getElementById("specs").textContent);
 const byId = (id) => document.getElementById(id);
+const data = JSON.parse(byId("data").textContent);
+const specs = JSON.parse(byId("specs").textContent);
 
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -76,7 +75,7 @@ async function draw(id, rows, note) {
   legendOfExperiments(spec, several ? { columns: 1, labelLimit: room - 30 } : null);
   spec.config.axis = { ...spec.config.axis, labelLimit: Math.min(130, room / 3) };
   if (place.view) place.view.finalize();
-  const drawn = await vegaEmbed(place, spec, { mode: "vega-lite", renderer: "svg", actions, downloadFileName: id });
+  const drawn = await vegaEmbed(place, spec, { mode: "vega-lite", renderer: "svg", ast: true, actions, downloadFileName: id });
   place.view = drawn.view;
   place.dataset.rows = rows.length; // for whoever waits until it is drawn
 }
@@ -264,47 +263,6 @@ function gloss(item, columns) {
   return element("ol", { className: "gloss", dir, ariaLabel: "words with their labels" }, head, ...stacks);
 }
 
-const svg = (name, attributes, text) => {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-};
-
-function tree(item, predicted, name) {
-  // the gold tree above the words, the predicted one below; arcs that differ are dashed
-  const widths = item.words.map((word, i) => Math.max(44, 8 * Math.min([...word].length, 16) + 14, 6.5 * item.gold[i][1].length + 10));
-  const total = widths.reduce((a, b) => a + b, 0) + 20;
-  const mirrored = RIGHT_TO_LEFT.test(item.words.join(""));
-  let edge = 10;
-  const centres = widths.map((width) => ((edge += width), mirrored ? total - edge + width / 2 : edge - width / 2));
-  const inside = (head) => head > 0 && head <= centres.length;
-  const reach = (arcs) => Math.max(1, ...arcs.map(([head], i) => (inside(head) ? Math.abs(head - 1 - i) : 1)));
-  const lift = (distance) => 18 + 13 * Math.min(distance, 9);
-  const above = lift(reach(item.gold)) + 16, below = lift(reach(predicted)) + 16;
-  const label = `Dependency trees: gold above the words, ${name} below; differing arcs dashed`;
-  const picture = svg("svg", { class: "tree", width: total, height: above + below + 26, viewBox: `0 0 ${total} ${above + below + 26}`, role: "img", "aria-label": label });
-  const arc = (i, [head, relation], up, off) => {
-    const x = centres[i], y = up ? above : above + 26, sign = up ? -1 : 1, kind = off ? "off" : "";
-    if (!inside(head)) {
-      picture.append(svg("path", { class: kind, d: `M${x} ${y} V${y + sign * 22}` }));
-      picture.append(svg("text", { class: `relation ${kind}`, x, y: y + sign * 26 + (up ? 0 : 8), "text-anchor": "middle" }, relation));
-      return;
-    }
-    const from = centres[head - 1] + 4 * Math.sign(x - centres[head - 1]), height = lift(Math.abs(head - 1 - i));
-    picture.append(svg("path", { class: kind, d: `M${from} ${y} C${from} ${y + sign * height} ${x} ${y + sign * height} ${x} ${y}` }));
-    const at = { class: `relation ${kind}`, x: (from + x) / 2, y: y + sign * (height * 0.75 + 3) + (up ? 0 : 7), "text-anchor": "middle" };
-    picture.append(svg("text", at, relation));
-  };
-  item.words.forEach((word, i) => {
-    picture.append(svg("text", { x: centres[i], y: above + 18, "text-anchor": "middle", direction: RIGHT_TO_LEFT.test(word) ? "rtl" : "ltr" }, short(word, 16)));
-    const off = predicted[i] && tagOf(predicted[i]) !== tagOf(item.gold[i]);
-    arc(i, item.gold[i], true, off);
-    if (predicted[i]) arc(i, predicted[i], false, off);
-  });
-  return element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "trees" }, picture);
-}
-
 function textList(item, columns) {
   const list = element("dl");
   const add = (name, value, wrong) => {
@@ -316,28 +274,32 @@ function textList(item, columns) {
   return list;
 }
 
+function article(item, columns, metric, all = false) {
+  // an item with its gold labels and what each column predicted; a tree of the first column, or of all
+  const told = columns.map((name, i) => (item.scores[i] === null ? null : `${name} ${(100 * item.scores[i]).toFixed(0)}`));
+  const parts = [element("h4", {}, isolated(`Item ${item.item + 1}: ${metric} ${told.filter(Boolean).join(", ")}`))];
+  if (!item.words) parts.push(textList(item, columns));
+  else {
+    if (Array.isArray(item.gold[0])) {
+      const drawn = columns.map((_, i) => i).filter((i) => item.predicted[i]);
+      for (const i of all ? drawn : drawn.slice(0, 1)) {
+        if (all && drawn.length > 1) parts.push(element("p", { className: "note" }, isolated(columns[i])));
+        parts.push(tree(item, item.predicted[i], columns[i]));
+      }
+    }
+    parts.push(gloss(item, columns));
+    if (item.more) parts.push(element("p", { className: "note", textContent: `${item.more} more words are not shown.` }));
+  }
+  return element("article", { className: "example" }, ...parts);
+}
+
 function showExamples() {
   const one = data.examples[Number(byId("example-of").value)];
   const target = one.targets[Number(byId("example-target").value)];
   byId("example-count").textContent = target.items.length
     ? `${target.wrong} of ${target.of} items are not all right; the worst ${target.items.length} by ${one.metric}. Wrong labels are marked ✗.`
     : `All ${target.of} items are right.`;
-  const shown = target.items.map((item) => {
-    const told = one.columns.map((name, i) => (item.scores[i] === null ? null : `${name} ${(100 * item.scores[i]).toFixed(0)}`));
-    const heading = element("h4", { textContent: `Item ${item.item + 1}: ${one.metric} ${told.filter(Boolean).join(", ")}` });
-    const parts = [heading];
-    if (!item.words) parts.push(textList(item, one.columns));
-    else {
-      if (Array.isArray(item.gold[0])) {
-        const last = item.predicted[0] ? 0 : item.predicted.findIndex(Boolean);
-        parts.push(tree(item, item.predicted[last], one.columns[last]));
-      }
-      parts.push(gloss(item, one.columns));
-      if (item.more) parts.push(element("p", { className: "note", textContent: `${item.more} more words are not shown.` }));
-    }
-    return element("article", { className: "example" }, ...parts);
-  });
-  byId("examples").replaceChildren(...shown);
+  byId("examples").replaceChildren(...target.items.map((item) => article(item, one.columns, one.metric)));
 }
 
 function startExamples() {

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+
+import polars as pl
 
 from isogloss import __version__
 from isogloss.core.errors import MissingExtra
@@ -32,12 +34,12 @@ def page(subject: Subject, analysis: Analysis | None = None) -> str:
     """The whole page."""
     analysis = analysis or analyse(subject)
     data = {**series(subject, analysis.scores), "examples": examples(subject, analysis)}
-    specs = dict(_charts(subject, analysis))
+    specs = dict(charts(subject, analysis.scores))
     found = tables(subject, analysis)
     parts = [
         ("findings", "What was found", _findings(subject, analysis)),
         ("tables", "Tables", _tables(found)),
-        ("charts", "Charts", _figures(specs) if specs else ""),
+        ("charts", "Charts", figures(specs)),
         ("wrong", "Where predictions go wrong", EXAMPLES if data["examples"] else ""),
         ("made", "How this was made", "\n".join(_made(subject))),
     ]
@@ -47,7 +49,7 @@ def page(subject: Subject, analysis: Analysis | None = None) -> str:
         f'<section id="{id}" aria-labelledby="{id}-title">\n<h2 id="{id}-title">{title}</h2>\n{content}\n</section>'
         for id, title, content in sections
     )
-    scripts = [*([vega()] if specs else []), _resource("page.js")]
+    scripts = [*([vega()] if specs else []), page_script()]
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -57,7 +59,7 @@ def page(subject: Subject, analysis: Analysis | None = None) -> str:
 <meta name="generator" content="isogloss {__version__}">
 <title>{text(subject.title)} · isogloss</title>
 <style>
-{_resource("page.css")}{shade_rules()}
+{resource("page.css")}{shade_rules()}
 </style>
 </head>
 <body>
@@ -81,9 +83,9 @@ def page(subject: Subject, analysis: Analysis | None = None) -> str:
 
 
 def _policy(scripts: list[str]) -> str:
-    """Only these scripts; no requests. Vega compiles its expressions, which is what `unsafe-eval` is for."""
+    """Only these scripts; no requests."""
     allowed = " ".join(map(script_hash, scripts))
-    return f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
 def _facts(subject: Subject) -> str:
@@ -141,19 +143,23 @@ def _id(one: NamedTable) -> str:
     return "table-" + "".join(char if char.isascii() and char.isalnum() else "-" for char in one.name)
 
 
-def _charts(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
+def charts(subject: Subject, scores: pl.DataFrame) -> Iterator[tuple[str, Spec]]:
+    """The charts that there is something to draw in; `scores` as `Results.table` gives them."""
     curves = len(subject.results.curves.frame)
-    if len(analysis.scores):
+    if len(scores):
         yield "scores", score_spec()
     if curves:
         yield "curves", curve_spec()
-    if curves and len(analysis.scores):
+    if curves and len(scores):
         yield "gaps", gap_spec()
     if len(subject.distances.frame):
         yield "histograms", histogram_spec()
 
 
-def _figures(specs: dict[str, Spec]) -> str:
+def figures(specs: Mapping[str, Spec]) -> str:
+    """Their places on the page, with the choices that `page.js` fills."""
+    if not specs:
+        return ""
     head = (
         '<fieldset class="controls"><legend>Languages</legend><div class="languages" id="languages"></div></fieldset>'
     )
@@ -218,8 +224,13 @@ def _made(subject: Subject) -> Iterator[str]:
     yield f'<p class="note">This page was made by isogloss {text(__version__)} on {made}.</p>'
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
     return files("isogloss.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def page_script() -> str:
+    """The page's own script: tables that sort, charts, examples and their trees."""
+    return "".join(map(resource, ("tree.js", "page.js")))
 
 
 @cache

@@ -14,12 +14,7 @@ import polars as pl
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import open_binary
 from isogloss.results.curves import CURVE_COLUMNS, Curves
-from isogloss.results.distance_histograms import (
-    HISTOGRAM_COLUMNS,
-    SHARE_COLUMNS,
-    SUMMARY_COLUMNS,
-    DistanceHistograms,
-)
+from isogloss.results.distance_histograms import HISTOGRAM_COLUMNS, NO_DISTANCES, DistanceHistograms
 from isogloss.results.record import RESULT_COLUMNS, Results
 from isogloss.results.store import MARK, Store
 from isogloss.results.study_record import made_with, read_record
@@ -34,9 +29,6 @@ READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".tsv": lambda file: pl.read_csv(file, infer_schema=False, separator="\t"),
     ".json": lambda file: pl.read_json(file, infer_schema_length=None),
 }
-NO_DISTANCES = DistanceHistograms(
-    *(pl.DataFrame(schema=columns) for columns in (HISTOGRAM_COLUMNS, SUMMARY_COLUMNS, SHARE_COLUMNS))
-)
 
 
 @dataclass(frozen=True)
@@ -77,10 +69,12 @@ def read_subject(paths: Sequence[Path_], study: str | None = None) -> Subject:
 def from_store(folder: Path_, study: str | None = None) -> Subject:
     store = Store(folder)
     record = read_record(store, study)
+    results = gather(record, store)
     return Subject(
         record.name,
-        gather(record, store),
+        results,
         record.description,
+        results.distances.labelled(),
         command=record.command,
         study=record.study,
         made=made_with(record, store),
@@ -94,7 +88,7 @@ def of_results(results: Results, curves: Curves | None = None, *, title: str, **
         results = StudyResults(results.frame, results.predictions)
     if curves is not None:
         results = StudyResults(results.frame, results.predictions, with_runs(curves), neutral=_neutral(curves))
-    return Subject(title, results, **facts)
+    return Subject(title, results, **{"distances": results.distances.labelled(), **facts})
 
 
 def from_files(paths: Sequence[Path_]) -> Subject:

@@ -123,8 +123,9 @@ def _distances(subject: Subject) -> Iterator[NamedTable]:
             "distances",
             "Distances of related and unrelated words",
             "Mean distances; overlap of the two histograms (0 to 1); separation: the chance that a related pair is "
-            "closer than an unrelated one; d′: difference of the means in standard deviations.",
-            frame_table(subject.distances.summary.rename({"d_prime": "d′"}), decimals=3),
+            "closer than an unrelated one; d′: difference of the means in standard deviations; top: the share of the "
+            "squared distance of related words that so many dimensions carry.",
+            frame_table(subject.distances.table().rename({"d_prime": "d′"}), decimals=3),
         )
 
 

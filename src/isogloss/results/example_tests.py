@@ -8,7 +8,7 @@ and for entities. Note that the latter takes each seed's answer to a sentence fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 from operator import attrgetter
@@ -19,7 +19,7 @@ from isogloss.core.errors import UsageError
 from isogloss.metrics.answers import AnswerCounts
 from isogloss.metrics.attachment import AttachmentCounts
 from isogloss.metrics.counts import Counts
-from isogloss.metrics.significance import paired_t_test, permutation_test
+from isogloss.metrics.significance import paired_bootstrap, paired_t_test, permutation_test
 from isogloss.metrics.spans import F1Counts
 from isogloss.metrics.tagging import TagCounts
 
@@ -49,6 +49,38 @@ def example_test(
     metric: str, reference: Sequence[pl.DataFrame | None], changed: Sequence[pl.DataFrame | None]
 ) -> tuple[float, str] | None:
     """p and the name of the test; one frame of counts per seed on either side. None where predictions lack."""
+    sides = _sides(metric, reference, changed)
+    if sides is None:
+        return None
+    a, b, score, means = sides
+    if means:
+        return paired_t_test(_scores(a, score), _scores(b, score)).p, "t over examples"
+    return permutation_test(list(chain(*a)), list(chain(*b)), score, ITERATIONS).p, "permutation of examples"
+
+
+def example_interval(
+    metric: str, reference: Sequence[pl.DataFrame | None], changed: Sequence[pl.DataFrame | None]
+) -> tuple[float, float] | None:
+    """The 95 % interval of the difference over examples: Student's for means, the bootstrap's for summed counts."""
+    sides = _sides(metric, reference, changed)
+    if sides is None:
+        return None
+    a, b, score, means = sides
+    if means:
+        found = paired_t_test(_scores(a, score), _scores(b, score))
+    else:
+        found = paired_bootstrap(list(chain(*a)), list(chain(*b)), score, ITERATIONS)
+    return found.low, found.high
+
+
+Side = list[list[Counts]]  # by seed and example
+Score = Callable[[Counts], float]
+
+
+def _sides(
+    metric: str, reference: Sequence[pl.DataFrame | None], changed: Sequence[pl.DataFrame | None]
+) -> tuple[Side, Side, Score, bool] | None:
+    """The counts of both sides, the score they make, and whether it is the mean of the examples' own."""
     before = [frame for frame in reference if frame is not None]
     after = [frame for frame in changed if frame is not None]
     if len(before) < len(reference) or len(after) < len(changed):
@@ -58,12 +90,12 @@ def example_test(
         return None
     if any(not frame["item"].equals(before[0]["item"]) for frame in [*before, *after]):
         raise UsageError(f"{metric}: the runs to compare have predictions of different items; expected the same")
-    score = attrgetter(SCORES.get(metric, metric))
     a, b = ([_counts(kind, frame) for frame in side] for side in (before, after))
-    if _one_each(before[0]):
-        first, second = ([[float(score(one)) for one in seed] for seed in side] for side in (a, b))
-        return paired_t_test(first, second).p, "t over examples"
-    return permutation_test(list(chain(*a)), list(chain(*b)), score, ITERATIONS).p, "permutation of examples"
+    return a, b, attrgetter(SCORES.get(metric, metric)), _one_each(before[0])
+
+
+def _scores(side: Side, score: Score) -> list[list[float]]:
+    return [[float(score(one)) for one in seed] for seed in side]
 
 
 def _own_fields(part: pl.DataFrame, metric: str) -> pl.DataFrame:

@@ -27,15 +27,18 @@ class Run:
     finetuned: str
     evaluation: str
     similarity: dict[str, str]  # by when
+    continual: str = ""
+    distances: dict[str, str] = field(default_factory=dict)  # by when
 
     @property
     def label(self) -> str:
-        parts = (self.model, self.changes, self.text, self.task, self.source, f"seed {self.seed}")
+        parts = (self.model, self.changes, self.continual, self.text, self.task, self.source, f"seed {self.seed}")
         return " ".join(part for part in parts if part)
 
     @property
     def goals(self) -> tuple[str, ...]:
-        return (*([self.evaluation] if self.evaluation else []), *self.similarity.values())
+        scored = [self.evaluation] if self.evaluation else []
+        return (*scored, *self.similarity.values(), *self.distances.values())
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Record:
     failed: Mapping[str, str] = field(default_factory=dict)  # label → reason
     reference: str = "REF"
     text: str = ""  # the text that is the usual one: its name is not told with the changes
+    continual: str = ""  # likewise of continual learning
     published: Sequence[Mapping[str, Any]] | None = None  # rows of published values
     study: Mapping[str, Any] = field(default_factory=dict)  # the study file, with all that was set
     command: str = ""

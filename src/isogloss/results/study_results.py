@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,13 @@ from polars.io.plugins import register_io_source
 
 from isogloss.core.errors import InputError
 from isogloss.results.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, SHAPE_COLUMNS, Curves
+from isogloss.results.distance_histograms import (
+    HISTOGRAM_COLUMNS,
+    NO_DISTANCES,
+    SHARE_COLUMNS,
+    SUMMARY_COLUMNS,
+    DistanceHistograms,
+)
 from isogloss.results.record import RESULT_COLUMNS, Results
 from isogloss.results.store import Store
 from isogloss.results.study_record import Record, Run
@@ -23,6 +31,11 @@ if TYPE_CHECKING:
 
 TABLES = (".md", ".tex")
 NEUTRAL = "neutral.parquet"
+DISTANCES = {
+    "histograms.parquet": HISTOGRAM_COLUMNS,
+    "summary.parquet": SUMMARY_COLUMNS,
+    "shares.parquet": SHARE_COLUMNS,
+}
 # of which run a curve is, and whether it was measured before or after fine-tuning
 RUN_COLUMNS = {
     "study": pl.String,
@@ -43,6 +56,7 @@ class StudyResults(Results):
     reference: str = "REF"
     published: pl.DataFrame | None = None
     neutral: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema={**NEUTRAL_COLUMNS, **RUN_COLUMNS}))
+    distances: DistanceHistograms = NO_DISTANCES
 
     def paper_table(self) -> Table:
         """Differences to the reference as papers print them, beside the published ones if these are known: of each
@@ -70,12 +84,17 @@ class StudyResults(Results):
         """As `Results.write`; `.md` and `.tex` are the paper's table. Of a study that only measures, the curves."""
         from isogloss.results.curve_summary import curve_table
         from isogloss.results.table_formats import write_table
+        from isogloss.results.tables import frame_table
 
         measured = self.frame.is_empty() and not self.curves.frame.is_empty()
+        apart = self.frame.is_empty() and not measured and not self.distances.frame.is_empty()
         if Path(path).suffix in TABLES:
-            write_table(curve_table(self.curves) if measured else self.paper_table(), path)
+            table = frame_table(self.distances.labelled().table(), decimals=3) if apart else None
+            write_table(table or (curve_table(self.curves) if measured else self.paper_table()), path)
         elif measured:
             self.curves.write(path)
+        elif apart:
+            self.distances.labelled().write(path)
         else:
             super().write(path)
 
@@ -99,6 +118,7 @@ def gather(record: Record, store: Store) -> StudyResults:
         record.reference,
         None if record.published is None else pl.DataFrame(record.published, infer_schema_length=None),
         _joined(neutral, NEUTRAL_COLUMNS),
+        _distances(record, store, done),
     )
 
 
@@ -117,10 +137,12 @@ def read_published(path: Path) -> pl.DataFrame:
         raise InputError(path, "numbers in the column 'value'", str(error).splitlines()[0]) from None
 
 
-def _labels(run: Run, record: Record) -> dict[str, Any]:
-    """What this study calls a run; a text change other than the first is told with the changes."""
+def run_labels(run: Run, record: Record) -> dict[str, Any]:
+    """What this study calls a run; continual learning and a text change other than the first are told with the
+    changes."""
+    continual = "" if run.continual == record.continual else run.continual
     text = "" if run.text == record.text else run.text
-    changes = f"{run.changes} {text}".strip()
+    changes = " ".join(part for part in (run.changes, continual, text) if part)
     return {"study": record.name, "run": run.name, "model": run.model, "changes": changes}
 
 
@@ -135,7 +157,8 @@ def _has(store: Store, id: str, name: str) -> bool:
 
 def _rows(store: Store, run: Run, id: str, name: str, record: Record) -> pl.DataFrame:
     """Rows of a stage under the names of this study: other studies have theirs for the same stage."""
-    return _read(store, id, name).with_columns(pl.lit(value).alias(key) for key, value in _labels(run, record).items())
+    labels = [pl.lit(value).alias(key) for key, value in run_labels(run, record).items()]
+    return _read(store, id, name).with_columns(labels)
 
 
 def _curves(
@@ -143,8 +166,25 @@ def _curves(
 ) -> pl.DataFrame:
     if (id, name) not in read:  # runs share what was measured before fine-tuning
         read[id, name] = _read(store, id, name)
-    facts = {**_labels(run, record), "task": run.task, "seed": run.seed, "when": when}
+    facts = {**run_labels(run, record), "task": run.task, "seed": run.seed, "when": when}
     return read[id, name].with_columns(pl.lit(value).alias(key) for key, value in facts.items())
+
+
+def _distances(record: Record, store: Store, done: set[str]) -> DistanceHistograms:
+    measured = [(run, when, id) for run in record.runs for when, id in run.distances.items() if id in done]
+    read: dict[tuple[str, str], pl.DataFrame] = {}
+    source = {"source": pl.String}
+    found = [
+        _joined(
+            [
+                _curves(store, run, when, id, name, record, read).with_columns(source=pl.lit(run.source))
+                for run, when, id in measured
+            ],
+            {**columns, **source},
+        )
+        for name, columns in DISTANCES.items()
+    ]
+    return DistanceHistograms(*found)
 
 
 def _joined(frames: Sequence[pl.DataFrame], columns: dict[str, Any]) -> pl.DataFrame:
@@ -154,16 +194,22 @@ def _joined(frames: Sequence[pl.DataFrame], columns: dict[str, Any]) -> pl.DataF
 
 
 def _predictions(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFrame:
-    """One row per run, target and item; files are read, and checked, when the frame is collected."""
-    tasks = {task: [run for run in runs if run.task == task] for task in dict.fromkeys(run.task for run in runs)}
-    frames = [_of_task(store, own, record) for own in tasks.values() if own]
-    return pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame()
+    """One row per run, target and item; files are read, and checked, when the frame is collected.
 
+    All tasks are one source: before Polars 2, as many as it has threads wait for each other for ever.
+    """
+    if not runs:
+        return pl.LazyFrame()
+    found: Callable[..., pl.LazyFrame] = register_io_source
 
-def _of_task(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFrame:
     def read(run: Run) -> pl.DataFrame:
         frame = _rows(store, run, run.evaluation, "predictions.parquet", record)
         return frame if "text" in frame.columns else frame.with_columns(text=pl.lit(None, pl.String))
+
+    @cache
+    def nothing() -> pl.DataFrame:
+        first = {run.task: run for run in reversed(runs)}  # of each task, whose columns are its own
+        return pl.concat([read(run).clear() for run in runs if run is first[run.task]], how="diagonal_relaxed")
 
     def frames(
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, size: int | None
@@ -171,19 +217,15 @@ def _of_task(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFrame:
         for run in runs:
             if predicate is not None and _rules_out(predicate, run, record):
                 continue
-            frame = read(run)
+            frame = pl.concat([nothing(), read(run)], how="diagonal_relaxed")
             frame = frame if predicate is None else frame.filter(predicate)
             yield frame if columns is None else frame.select(columns)
 
-    def schema() -> pl.Schema:
-        return read(runs[0]).schema
-
-    found: Callable[..., pl.LazyFrame] = register_io_source
-    return found(frames, schema=schema)
+    return found(frames, schema=lambda: nothing().schema)
 
 
 def _rules_out(predicate: pl.Expr, run: Run, record: Record) -> bool:
     """Whether a condition on runs alone leaves none of this one's rows, so that its file need not be read."""
-    facts = {**_labels(run, record), "task": run.task, "source": run.source, "seed": run.seed}
+    facts = {**run_labels(run, record), "task": run.task, "source": run.source, "seed": run.seed}
     known = set(predicate.meta.root_names()) <= facts.keys()
     return known and pl.DataFrame([facts]).filter(predicate).is_empty()

@@ -33,9 +33,9 @@ def markdown(table: Table) -> str:
     """
     marks = ["---:" if right else ":---" for right in _numeric(table)]
     lines = [
-        "| " + " | ".join(map(_markdown_text, table.head)) + " |",
+        "| " + " | ".join(map(markdown_text, table.head)) + " |",
         "|" + "|".join(marks) + "|",
-        *("| " + " | ".join(_markdown_text(_minus(cell)) for cell in row) + " |" for row in table.body),
+        *("| " + " | ".join(markdown_text(_minus(cell)) for cell in row) + " |" for row in table.body),
     ]
     return "\n".join(lines) + "\n"
 
@@ -108,7 +108,7 @@ def _latex_cell(cell: Cell) -> str:
     return f"\\cellcolor[HTML]{{{shade.cell[1:]}}}\\textcolor[HTML]{{{shade.text[1:]}}}{{{text}}}"
 
 
-def _markdown_text(text: str) -> str:
+def markdown_text(text: str) -> str:
     return MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 

@@ -1,7 +1,8 @@
 """The model changes that a study file may name. A new one is a class of arguments, a function, and a line in `CHANGES`.
 
 A change that is `stored` is expensive: it is done once with a seed of its own (`seed` among its arguments), whatever
-the seeds of the study, and what comes out is kept. Any other is done for each run with a seed derived from the run's.
+the seeds of the study, and what comes out is kept. Any other is done for each run with a seed derived from the run's,
+and so is adjustment with `seed: run`; what comes out of that is kept as well.
 """
 
 from __future__ import annotations
@@ -9,17 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
 
 from isogloss.studies import adapter_changes as added
-from isogloss.studies.parts import Bitexts, Part, Text, named_change
+from isogloss.studies.continual import LOSS_OPTIONS, PAIR_OPTIONS
+from isogloss.studies.parts import Bitexts, Part, Text, known, named_change
 
 if TYPE_CHECKING:
     from isogloss.models.load import LoadedModel
 
 Model = Any  # a LoadedModel; None where there is none yet
+RUN = "run"  # in place of a seed: that of the run
+ADJUST_OPTIONS = (
+    *(*PAIR_OPTIONS, *LOSS_OPTIONS, "reduction", "pull", "hold"),
+    *("epochs", "batch", "learning_rate", "tokens", "warmup", "weight_decay", "clip", "precision"),
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,14 @@ class AdjustArguments(Part):
     layers: int | str | tuple[int | str, ...] = "last"
     pairs: int | None = Field(None, ge=1)  # of each bitext, the first so many
     settings: dict[str, Any] = Field(default_factory=dict)
-    seed: int = Field(0, ge=0)
+    seed: Annotated[int, Field(ge=0)] | Literal["run"] = 0
+
+    @field_validator("settings")
+    @classmethod
+    def _known_settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        for name in settings:
+            known(name, ADJUST_OPTIONS, "setting of adjustment")
+        return settings
 
 
 class PretrainArguments(LanguageModelArguments):
@@ -142,3 +156,8 @@ class Change(Part):
     @property
     def kind(self) -> ChangeKind:
         return CHANGES[self.name]
+
+    @property
+    def seeded(self) -> bool:
+        """Whether it hangs on the run's seed."""
+        return not self.kind.stored or getattr(self.arguments, "seed", None) == RUN

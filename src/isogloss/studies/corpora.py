@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from isogloss.core.errors import UsageError
 from isogloss.corpora import readers
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.nli import mixed_language
 from isogloss.corpora.parallel import ParallelSet
+from isogloss.corpora.questions import MLQA_NAME, pair_languages
 from isogloss.languages.codes import canonical, is_language
-from isogloss.studies.parts import LAB
+from isogloss.studies.parts import LAB, TRANSLITERATED, mixed_parts
 
 READERS: dict[str, Any] = {
     "treebank": readers.read_treebank,
@@ -62,8 +65,18 @@ def language_of_name(name: str) -> str | None:
 
 
 def _read(reference: str, kind: str, lang: str | None) -> Corpus[Any]:
+    if reference.startswith(TRANSLITERATED):
+        from isogloss.text.transliterate import transliterate
+
+        return transliterate(_read(reference.removeprefix(TRANSLITERATED), kind, lang))
+    if parts := mixed_parts(reference):
+        return _mixed(parts, kind, lang)
     match = LAB.fullmatch(reference)
     if not match:
+        if kind == "qa" and MLQA_NAME.search(Path(reference).name):
+            lang = (
+                None  # the name tells the paragraphs' language, which may not be the one that the target is called by
+            )
         corpus: Corpus[Any] = READERS[kind](reference, lang=lang)
         return corpus
     from isogloss.corpora.lab.laboratory import Laboratory
@@ -73,6 +86,16 @@ def _read(reference: str, kind: str, lang: str | None) -> Corpus[Any]:
         return lab.text(match["langs"], number)
     made: Corpus[Any] = getattr(lab, kind)(match["langs"], match["split"], number)
     return made
+
+
+def _mixed(parts: Sequence[str], kind: str, lang: str | None) -> Corpus[Any]:
+    """Two parallel corpora as one whose items are in both languages."""
+    first, second = parts
+    if kind == "nli":
+        return mixed_language(_read(first, kind, lang), _read(second, kind, None), seed=0)
+    if kind == "qa":  # either side may be in the language that the target is called by
+        return pair_languages(_read(first, kind, None), _read(second, kind, None))
+    raise UsageError(f"{'|'.join(parts)}: only inference pairs and questions can be mixed, not a {kind} corpus")
 
 
 def _bitext_of_lab(reference: str) -> Corpus[AlignedPair]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from isogloss.results.store import Damaged, Store
 from isogloss.studies.backends import Stage
-from isogloss.studies.parts import LAB
+from isogloss.studies.parts import LAB, TRANSLITERATED, mixed_parts
 from isogloss.studies.plan import Plan
 from isogloss.studies.spec import BILSTM
 from isogloss.studies.weights import weights_of
@@ -79,12 +79,20 @@ def _by_rule(stage: Stage, plan: Plan) -> float:
     if stage.kind == "finetuned":
         usual = BILSTM_EPOCHS if recipe["model"]["base"] == BILSTM else EPOCHS
         epochs: int = recipe["settings"].get("epochs", usual)
-        return 6 * weights * _tokens(recipe["train"]) * epochs / speed
+        return 6 * weights * _tokens(recipe["train"]) * epochs * _replayed(recipe) / speed
     if stage.kind == "evaluation":
         return 2 * weights * sum(map(_tokens, recipe["targets"].values())) / speed
     if stage.kind == "similarity":
         return 2 * weights * _tokens(recipe["measure"]["parallel"].values()) / speed
+    if stage.kind == "distances":
+        return 2 * weights * _tokens(recipe["measure"]["bitext"]) / speed
     return 6 * weights * sum(_read(change["arguments"]) for change in recipe["changes"]) / speed
+
+
+def _replayed(recipe: Mapping[str, Any]) -> float:
+    """How much longer a step takes with continual learning: two sentences of each pair beside those of the task."""
+    told = recipe.get("continual")
+    return 1 + 2 * told["pairs"] / recipe["settings"].get("batch", STEP["batch"]) if told else 1.0
 
 
 def _read(arguments: Mapping[str, Any]) -> float:
@@ -94,7 +102,9 @@ def _read(arguments: Mapping[str, Any]) -> float:
     if steps := arguments.get("steps") or (STEPS if "texts" in arguments else None):
         step = {name: arguments["settings"].get(name, usual) for name, usual in STEP.items()}
         return float(steps * step["batch"] * step["length"])
-    return _tokens([*arguments.get("text", ()), *arguments.get("bitext", ())]) * (arguments.get("epochs") or EPOCHS)
+    if "bitext" in arguments:
+        return _tokens(arguments["bitext"]) * float(arguments["settings"].get("epochs", 1))
+    return _tokens(arguments.get("text", ())) * (arguments.get("epochs") or EPOCHS)
 
 
 def _tokens(references: Iterable[str]) -> float:
@@ -102,6 +112,9 @@ def _tokens(references: Iterable[str]) -> float:
 
 
 def _tokens_of(reference: str) -> float:
+    reference = reference.removeprefix(TRANSLITERATED)
+    if parts := mixed_parts(reference):
+        return _tokens(parts) / 2
     if match := LAB.fullmatch(reference):
         return int(match["number"]) * len(match["langs"].split(",")) * SENTENCE
     path = Path(reference)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from isogloss.results.store import Store
 from isogloss.studies.cost import estimate, network_bytes
 from isogloss.studies.devices import cores
+from isogloss.studies.parts import for_task
 from isogloss.studies.plan import Plan
 
 KINDS = {
@@ -15,6 +16,7 @@ KINDS = {
     "finetuned": "fine-tuned networks",
     "evaluation": "evaluations",
     "similarity": "similarity curves",
+    "distances": "word distances",
 }
 
 
@@ -23,9 +25,13 @@ def explain(plan: Plan, store: Store | None) -> Iterator[tuple[str, str]]:
     study = plan.study
     yield "study", f"{study.name}: {study.description}".removesuffix(": ")
     yield "runs", f"{len(plan.runs):,} = {_product(plan)}"
-    yield "columns", f"{', '.join(study.changes)} (reference: {study.reference})"
+    columns = ", ".join(" ".join(filter(None, column)) for column in study.columns)
+    yield "columns", f"{columns} (reference: {study.reference})"
+    for name, one in study.continual.items():
+        if one:
+            yield "continual", f"{name}: {one}".removeprefix(": ")
     if study.targets:
-        yield "targets", ", ".join(study.targets)
+        yield "targets", ", ".join(_target(plan, name) for name in study.targets)
     done = store.ids() if store else set()
     for kind, used in _uses(plan).items():
         own = [id for id in plan.stages if id.startswith(f"{kind}-")]
@@ -55,11 +61,17 @@ def span(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
 
 
+def _target(plan: Plan, name: str) -> str:
+    """The name of a target, with the tasks that it is for where these are not all."""
+    tasks = [task for task in plan.study.tasks if for_task(plan.study.targets[name], task)]
+    return name if len(tasks) == len(plan.study.tasks) else f"{name} ({', '.join(tasks)})"
+
+
 def _product(plan: Plan) -> str:
     study = plan.study
     sizes = {
         "model": len(study.models),
-        "column": len(study.changes),
+        "column": len(study.columns),
         "text": len(study.text),
         "task": len(study.tasks),
         "source": len(study.sources),
@@ -75,7 +87,7 @@ def _uses(plan: Plan) -> Counter[str]:
     uses: Counter[str] = Counter()
     for run in plan.runs:
         tuned = ["finetuned", "evaluation"] if run.finetuned else []
-        uses.update([*tuned, *("similarity" for _ in run.similarity)])
-        first = plan.stages[run.finetuned or run.similarity["before"]]
+        uses.update([*tuned, *("similarity" for _ in run.similarity), *("distances" for _ in run.distances)])
+        first = plan.stages[run.finetuned or run.goals[0]]
         uses.update("model" for id in first.needs if id.startswith("model-"))
     return Counter({kind: uses[kind] for kind in KINDS if uses[kind]})

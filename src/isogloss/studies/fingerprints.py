@@ -18,7 +18,8 @@ from isogloss.core.disk import file_hash
 from isogloss.core.errors import InputError
 from isogloss.core.shipped import SHIPPED
 from isogloss.results.store import Store, write_whole
-from isogloss.studies.parts import LAB, Part, Reference
+from isogloss.studies.parts import LAB, TRANSLITERATED, Part, Reference, mixed_parts
+from isogloss.studies.text_changes import TEXT_CHANGES
 
 CACHE = "fingerprints.json"
 HUB_TIMEOUT = 10.0  # seconds
@@ -77,6 +78,11 @@ class Fingerprints:
         return self._known[name]
 
     def _corpus(self, reference: str) -> str:
+        if reference.startswith(TRANSLITERATED):
+            version = TEXT_CHANGES["transliterate"].version
+            return digest(TRANSLITERATED, version, *self.corpus([reference.removeprefix(TRANSLITERATED)]))
+        if parts := mixed_parts(reference):
+            return digest("mixed", *self.corpus(parts))  # a part that is missing is told by its own name
         if LAB.fullmatch(reference):
             return f"{reference} {_laboratory()}"
         return reference if reference.startswith("hub:") else self._path_hash(Path(reference))

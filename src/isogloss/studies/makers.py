@@ -1,26 +1,28 @@
-"""How the stages of a study are made: changed models, fine-tuned networks, scores, similarity curves."""
+"""How the stages of a study are made: changed models, fine-tuned networks, scores, similarity curves, distances."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import torch
-from transformers import PreTrainedModel
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
+from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
 from isogloss.models.bilstm_model import BILSTM, bilstm
 from isogloss.models.load import LoadedModel, load_model, quiet_library
 from isogloss.models.similarity import similarity
+from isogloss.models.word_distances import word_distances
+from isogloss.results.distance_histograms import NO_DISTANCES
 from isogloss.studies.backends import Stage
-from isogloss.studies.changes import CHANGES
-from isogloss.studies.corpora import language_of_name, read_corpora, read_parallel
+from isogloss.studies.changes import CHANGES, RUN
+from isogloss.studies.corpora import language_of_name, read_bitexts, read_corpora, read_parallel
 from isogloss.studies.encoded import remembering
 from isogloss.studies.fingerprints import digest
 from isogloss.studies.text_changes import TEXT_CHANGES
@@ -30,6 +32,7 @@ from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.finetune import FineTuned, finetune
+from isogloss.training.replay import BoundReplay, alignment_replay
 from isogloss.training.reports import Report
 from isogloss.training.saved import load_finetuned, save_finetuned
 from isogloss.training.settings import settings_for
@@ -87,6 +90,7 @@ def make_finetuned(stage: Stage, folder: Path | None, site: Site) -> None:
         reading = Reading(recipe, site)
         train, dev = (reading.corpus(recipe[role], recipe["source"], role) for role in ("train", "dev"))
         task = reading.task(model)
+        replay = _replay(recipe.get("continual"), model, recipe["seed"], site, site.store.work(stage.id))
         tuned = finetune(
             model,
             task,
@@ -94,6 +98,7 @@ def make_finetuned(stage: Stage, folder: Path | None, site: Site) -> None:
             dev,
             settings_for(task.recipe, **recipe["settings"]),
             seed=recipe["seed"],
+            extra=replay,
             checkpoints=Checkpoints(site.store.work(stage.id) / "checkpoints", stage.id, apart=APART),
             progress=lambda report: _tell(report, site),
         )
@@ -125,10 +130,7 @@ def make_similarity(stage: Stage, folder: Path | None, site: Site) -> None:
     options = dict(stage.recipe["measure"])
     files, sentences = options.pop("parallel"), options.pop("sentences")
     with _threads(site):
-        tuned = next((id for id in stage.needs if id.startswith("finetuned")), None)
-        model = _body(_tuned(tuned, site)) if tuned else _model(stage.recipe["model"], site, site.store.work(stage.id))
-        if not model.family.blocks:
-            raise UsageError(f"similarity: '{model.name}' has no layers to measure")
+        model = _measured(stage, site)
         parallel = site.memory.get("corpus", tuple(files.items()), lambda: read_parallel(files))[:sentences]
         options["source"] = language_of_name(options["source"]) or options["source"]
         curves = similarity(model, parallel, name="", **options)
@@ -136,6 +138,45 @@ def make_similarity(stage: Stage, folder: Path | None, site: Site) -> None:
     curves.shapes.write_parquet(folder / "shapes.parquet")
     if len(curves.neurons):
         curves.language_neutral().write_parquet(folder / "neutral.parquet")
+
+
+def make_distances(stage: Stage, folder: Path | None, site: Site) -> None:
+    """Distances of related and unrelated words, of each bitext by itself."""
+    assert folder
+    options = dict(stage.recipe["measure"])
+    bitexts = _bitexts(options.pop("bitext"), options.pop("sentences"), site)
+    with _threads(site):
+        model = _measured(stage, site)
+        found = sum((word_distances({"": model}, bitext, **options) for bitext in bitexts), NO_DISTANCES)
+    found.frame.write_parquet(folder / "histograms.parquet")
+    found.summary.write_parquet(folder / "summary.parquet")
+    found.shares.write_parquet(folder / "shares.parquet")
+
+
+def _measured(stage: Stage, site: Site) -> LoadedModel:
+    """What a stage measures: the body of the network that it needs, or else a model before fine-tuning."""
+    tuned = next((id for id in stage.needs if id.startswith("finetuned")), None)
+    model = _tuned(tuned, site).encoder if tuned else _model(stage.recipe["model"], site, site.store.work(stage.id))
+    if not model.family.blocks:
+        raise UsageError(f"{stage.kind}: '{model.name}' has no layers to measure")
+    return model
+
+
+def _replay(told: dict[str, Any] | None, model: LoadedModel, seed: int, site: Site, work: Path) -> BoundReplay | None:
+    """The second loss of a fine-tuning with continual learning."""
+    if told is None:
+        return None
+    options = {
+        name: value for name, value in told.items() if name not in ("bitext", "sentences", "original", "settings")
+    }
+    original = _model(told["original"], site, work / "original") if told["original"] else model
+    plan = alignment_replay(_bitexts(told["bitext"], told["sentences"], site), **options, **told["settings"])
+    return plan.bound(original, model, seed)
+
+
+def _bitexts(references: Sequence[str], sentences: int | None, site: Site) -> list[Corpus[AlignedPair]]:
+    bitexts = site.memory.get("corpus", ("bitext", *references), lambda: read_bitexts(references))
+    return [one[:sentences] for one in bitexts]
 
 
 def _model(recipe: dict[str, Any], site: Site, work: Path) -> LoadedModel:
@@ -149,7 +190,8 @@ def _model(recipe: dict[str, Any], site: Site, work: Path) -> LoadedModel:
     for told in recipe["changes"]:
         kind = CHANGES[told["name"]]
         arguments: Any = kind.arguments.model_validate(told["arguments"])
-        seed = arguments.seed if kind.stored else derive_seed(recipe["seed"], "change", told["number"])
+        own = kind.stored and arguments.seed != RUN
+        seed = arguments.seed if own else derive_seed(recipe["seed"], "change", told["number"])
         model = kind.apply(model, arguments, seed, work / told["name"])
     changed: LoadedModel = model
     return changed
@@ -165,13 +207,6 @@ def _loaded(recipe: dict[str, Any], site: Site) -> LoadedModel:
 def _tuned(id: str, site: Site) -> FineTuned:
     """A fine-tuned network: of this very job, or from the store."""
     return site.made.get(id) or load_finetuned(site.entry(id).whole() / "model", device=site.device)
-
-
-def _body(tuned: FineTuned) -> LoadedModel:
-    """The text stack inside a fine-tuned network."""
-    network: Any = tuned.network
-    body = network.base_model if isinstance(network, PreTrainedModel) else network.body
-    return replace(tuned.model, network=body, body=body)
 
 
 def _tell(report: Report, site: Site) -> None:

@@ -16,7 +16,7 @@ from isogloss.studies.spec import SINGULAR, Study
 from isogloss.studies.yaml_text import parse_yaml
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
-FREE = ("models", "parallel")  # a name that is none of the file's is a new model or a file
+FREE = ("models", "parallel", "continual")  # what is no name of the file's is a new model, a file, or `none`
 
 
 def parse_overrides(words: Sequence[str], option: str = "--set") -> dict[str, Any]:
@@ -104,7 +104,7 @@ def with_variables(data: Mapping[str, Any], environment: Mapping[str, str] = os.
 
     rest = {name: value for name, value in data.items() if name != "variables"}
     plain = {name: None if value is None else str(value) for name, value in variables.items()}
-    return {"variables": plain, **_walked(rest, put)}
+    return {"variables": plain, **_walked(rest, put, put)}
 
 
 def _from_here(value: Any) -> Given:
@@ -112,9 +112,10 @@ def _from_here(value: Any) -> Given:
     return Given(Path(str(value)).absolute() if Path(str(value)).exists() else value)
 
 
-def _walked(value: Any, change: Callable[[str], str]) -> Any:
+def _walked(value: Any, change: Callable[[str], str], rename: Callable[[str], str] = str) -> Any:
+    """Texts changed wherever they stand; with `rename` the names of values too."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {name: _walked(one, change) for name, one in value.items()}
-    return [_walked(one, change) for one in value] if isinstance(value, list) else value
+        return {str(rename(str(name))): _walked(one, change, rename) for name, one in value.items()}
+    return [_walked(one, change, rename) for one in value] if isinstance(value, list) else value

@@ -2,7 +2,9 @@
 
 A corpus is named by a path (from the folder of the study file; where it is given on the command line, from the working
 folder), by `hub:NAME`, or by `lab:LANGUAGE/SPLIT/NUMBER[@SEED]`, items of the laboratory; what kind of corpus is read
-follows from the task.
+follows from the task. `mixed:ONE|OTHER` is made of two parallel corpora: inference pairs of the first with the premise
+or the hypothesis of the second, or questions of the first about the paragraphs of the second; `transliterated:CORPUS`
+is one in the letters that suit its language.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
 LAB = re.compile(r"lab:(?P<langs>[\w,-]+)/(?P<split>train|dev|test)/(?P<number>[1-9]\d*)(?:@(?P<seed>\d+))?")
 LAB_FORM = "lab:LANGUAGE/SPLIT/NUMBER[@SEED] such as lab:qla/train/1000"
+MIXED, AND = "mixed:", "|"
+TRANSLITERATED = "transliterated:"
 
 
 class Part(BaseModel):
@@ -66,11 +70,27 @@ def reference(value: object, info: ValidationInfo, several: bool = False) -> Ref
     """A corpus's name with its path made absolute; `several` languages or one."""
     if not isinstance(value, str) or not value.strip():
         raise Wrong("a path, hub:NAME or lab:LANGUAGE/SPLIT/NUMBER", repr(value))
+    if value.startswith(TRANSLITERATED):
+        return Reference(TRANSLITERATED + reference(value.removeprefix(TRANSLITERATED), info))
+    if value.startswith(MIXED):
+        parts = [reference(part, info) for part in value.removeprefix(MIXED).split(AND)]
+        if len(parts) != 2 or any(part.startswith(MIXED) for part in parts):
+            raise Wrong(f"two corpora such as {MIXED}es.tsv{AND}en.tsv", repr(value))
+        return Reference(MIXED + AND.join(parts))
     if value.startswith("lab:"):
         _check_lab(value, several)
     if value.startswith(("hub:", "lab:")):
         return Reference(value)
     return Reference(absolute(value, info))
+
+
+def mixed_parts(reference: str) -> list[str]:
+    """The two corpora that a reference mixes; none where it does not.
+
+    >>> mixed_parts("mixed:es.tsv|en.tsv"), mixed_parts("es.tsv")
+    (['es.tsv', 'en.tsv'], [])
+    """
+    return reference.removeprefix(MIXED).split(AND) if reference.startswith(MIXED) else []
 
 
 def _check_lab(value: str, several: bool) -> None:

@@ -14,13 +14,16 @@ from isogloss.core.errors import InputError
 from isogloss.results.study_record import Run
 from isogloss.studies.backends import Job, Stage
 from isogloss.studies.changes import Change
+from isogloss.studies.continual import Continual
 from isogloss.studies.fingerprints import Fingerprints, digest
+from isogloss.studies.measures import Measure, Measurement, WordDistances
 from isogloss.studies.parts import for_task
-from isogloss.studies.spec import Measure, Study
+from isogloss.studies.spec import Study
 
 MAKERS = "isogloss.studies.makers"
 # of what a stage computes: raised when the same stage would give something else
-VERSIONS = {"model": 1, "finetuned": 1, "evaluation": 1, "similarity": 1}
+VERSIONS = {"model": 1, "finetuned": 1, "evaluation": 1, "similarity": 1, "distances": 1}
+REPLAY = 1  # likewise, of fine-tuning with continual learning alone
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,11 @@ class Plan:
         """What people call a job: the first run that it is done for."""
         labels: dict[str, str] = {}
         for run in self.runs:
-            first = run.finetuned or run.similarity["before"]
+            first = run.finetuned or run.goals[0]
             labels.setdefault(first, run.label)
-            if "before" in run.similarity:
-                labels.setdefault(run.similarity["before"], f"{run.label}, before")
+            for measured in (run.similarity, run.distances):
+                if "before" in measured:
+                    labels.setdefault(measured["before"], f"{run.label}, before")
             for id in self.stages[first].needs:
                 self._label_model(id, f"model {run.model} {run.changes}", labels)
         return labels
@@ -115,6 +119,26 @@ class _Prepared:
         return (self.stored,) if self.stored else ()
 
 
+@dataclass(frozen=True)
+class _Replayed:
+    """What continual learning adds to the identity, the recipe and the needs of a fine-tuning: nothing without it."""
+
+    identity: tuple[object, ...] = ()
+    recipe: dict[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What of a run is measured."""
+
+    prepared: _Prepared
+    tuned: str
+    recipe: dict[str, Any]
+    column: str
+    seed: int
+
+
 @dataclass
 class _Planner:
     study: Study
@@ -133,7 +157,7 @@ class _Planner:
         now = _Prepared(self.prints.model(base), base)
         for number, change in enumerate(changes):
             pending = (*now.changes, (number, change))
-            seeded = now.seeded or not change.kind.stored
+            seeded = now.seeded or change.seeded
             told = [(one.name, one.kind.version, self.prints.arguments(one.arguments)) for _, one in pending]
             start = now.stored or self.prints.model(base)
             identity = digest(start, told, [n for n, _ in pending], seed if seeded else None)
@@ -148,9 +172,9 @@ class _Planner:
         """What of the machine shows in the bits of a result."""
         return [self.device, self.study.threads if self.device == "cpu" else None]
 
-    def text(self, name: str) -> tuple[list[Any], list[Any]]:
-        """A list of text changes, as its identity and as its recipe."""
-        changes = self.study.text[name]
+    def text(self, model: str, name: str) -> tuple[list[Any], list[Any]]:
+        """The text changes of a model and of a text, as their identity and as their recipe."""
+        changes = (*self.study.models[model].text, *self.study.text[name])
         told = [(one.name, one.kind.version, self.prints.arguments(one.arguments)) for one in changes]
         return told, [{"name": one.name, "arguments": one.arguments.model_dump(mode="json")} for one in changes]
 
@@ -158,7 +182,7 @@ class _Planner:
         """What all seeds of a fine-tuning share, beside the weights."""
         corpora = self.study.sources[source]
         train, dev = for_task(corpora.train, task) or (), for_task(corpora.dev, task) or ()
-        told, changes = self.text(text)
+        told, changes = self.text(model, text)
         settings = self.study.settings_of(task, model)
         prints = self.hashes(*train, *dev)
         identity = digest(task, source, self.prints.corpus(train), self.prints.corpus(dev), told, settings,
@@ -169,13 +193,30 @@ class _Planner:
     def hashes(self, *references: str) -> dict[str, str]:
         return dict(zip(references, self.prints.corpus(references), strict=True))
 
-    def testing(self, task: str, text: str) -> tuple[str, dict[str, Any]]:
+    def testing(self, model: str, task: str, text: str) -> tuple[str, dict[str, Any]]:
         targets: dict[str, list[str]] = {
-            name: list(for_task(one, task) or ()) for name, one in self.study.targets.items()
+            name: list(given) for name, one in self.study.targets.items() if (given := for_task(one, task))
         }
         told = [(name, self.prints.corpus(one)) for name, one in targets.items()]
         prints = self.hashes(*itertools.chain(*targets.values()))
-        return digest(told, self.text(text)[0]), {"targets": targets, "prints": prints}
+        return digest(told, self.text(model, text)[0]), {"targets": targets, "prints": prints}
+
+    def replaying(self, replay: Continual | None, model: str, seed: int) -> _Replayed:
+        """What a fine-tuning has of continual learning, and of the model before the changes of its column."""
+        if replay is None:
+            return _Replayed()
+        told = {name: one for name, one in self.prints.arguments(replay).items() if name != "changes"}
+        one = self.study.models[model]
+        original = self.prepared(one.base, one.changes, seed) if replay.anchor == "original" else None
+        recipe = {**replay.model_dump(mode="json", exclude={"changes"}), "original": None}
+        if original is None:
+            return _Replayed((REPLAY, told), {"continual": recipe})
+        recipe["original"] = original.recipe(seed)
+        return _Replayed((REPLAY, told, original.identity), {"continual": recipe}, original.needs)
+
+    def measuring_distances(self, distances: WordDistances) -> tuple[str, dict[str, Any]]:
+        recipe = distances.model_dump(mode="json", exclude={"when", "changes", "seeds"})
+        return digest({**recipe, "bitext": self.prints.corpus(distances.bitext)}), recipe
 
     def measuring(self, measure: Measure, source: str) -> tuple[str, dict[str, Any]]:
         recipe = measure.model_dump(mode="json", exclude={"when", "changes", "seeds"})
@@ -192,60 +233,70 @@ class _Planner:
             seeds[column][model, seed] = self.prepared(one.base, (*one.changes, *changes), seed)
         taught = itertools.product(study.models, study.tasks, study.sources, study.text)
         learning = {key: self.learning(*key) for key in taught}
-        testing = {key: self.testing(*key) for key in itertools.product(study.tasks, study.text)}
+        testing = {key: self.testing(*key) for key in itertools.product(study.models, study.tasks, study.text)}
         measuring = {source: self.measuring(study.measure, source) for source in study.sources if study.measure}
+        apart = self.measuring_distances(study.distances) if study.distances else None
         if not study.tasks:
-            yield from self.measured(seeds)
-        for key in itertools.product(study.models, study.changes, study.text, study.tasks, study.sources, study.seeds):
-            model, column, text, task, source, seed = key
-            prepared = seeds[column][model, seed]
+            yield from self.measured(seeds, apart)
+        replaying = {
+            (model, kind, seed): self.replaying(one, model, seed)
+            for model, (kind, one), seed in itertools.product(study.models, study.continual.items(), study.seeds)
+        }
+        first = dict(reversed(study.columns))  # the kind of continual learning that a column comes with first
+        for key in itertools.product(study.models, study.columns, study.text, study.tasks, study.sources, study.seeds):
+            model, (column, continual), text, task, source, seed = key
+            prepared, replayed = seeds[column][model, seed], replaying[model, continual, seed]
             learnt_as, asked = learning[model, task, source, text]
-            recipe = {"model": prepared.recipe(seed), "seed": seed, **asked}
-            tuned_as = (prepared.identity, learnt_as, seed)
-            tuned = self.stage("finetuned", tuned_as, recipe, prepared.needs)
-            tests, asked = testing[task, text]
+            recipe = {"model": prepared.recipe(seed), "seed": seed, **asked, **replayed.recipe}
+            tuned_as = (prepared.identity, learnt_as, seed, *replayed.identity)
+            needs = tuple(dict.fromkeys((*prepared.needs, *replayed.needs)))
+            tuned = self.stage("finetuned", tuned_as, recipe, needs)
+            tests, asked = testing[model, task, text]
             prints = {**recipe["prints"], **asked["prints"]}
             scored = self.stage("evaluation", (tuned, tests), {**recipe, **asked, "prints": prints}, (tuned,))
-            alike = dict(self.similarities(prepared, tuned, recipe, column, seed, measuring.get(source)))
-            name = digest(study.name, *key, scored)[:16]
-            yield Run(name, model, column, text, task, source, seed, tuned, scored, alike)
+            looked = _Looked(prepared, tuned, recipe, column, seed)
+            alike = dict(self.measurements("similarity", looked, study.measure, measuring.get(source)))
+            related = dict(self.measurements("distances", looked, study.distances, apart))
+            if continual != first[column]:
+                related.pop("before", None)  # no other than without continual learning
+            named = (model, column, text, task, source, seed, *filter(None, [continual]))
+            name = digest(study.name, *named, scored)[:16]
+            yield Run(name, model, column, text, task, source, seed, tuned, scored, alike, continual, related)
 
-    def measured(self, seeds: dict[str, dict[tuple[str, int], _Prepared]]) -> Iterator[Run]:
+    def measured(
+        self, seeds: dict[str, dict[tuple[str, int], _Prepared]], apart: tuple[str, dict[str, Any]] | None
+    ) -> Iterator[Run]:
         """The runs of a study that fine-tunes nothing."""
         study = self.study
-        assert study.measure and study.measure.source
-        measuring = self.measuring(study.measure, study.measure.source)
+        source = (study.measure and study.measure.source) or ""
+        measuring = self.measuring(study.measure, source) if study.measure else None
         for model, column, seed in itertools.product(study.models, study.changes, study.seeds):
             prepared = seeds[column][model, seed]
-            recipe = {"model": prepared.recipe(seed)}
-            alike = dict(self.similarities(prepared, "", recipe, column, seed, measuring))
-            name = digest(study.name, model, column, seed, *alike.values())[:16]
-            if alike:
-                yield Run(name, model, column, "", "", study.measure.source, seed, "", "", alike)
+            looked = _Looked(prepared, "", {"model": prepared.recipe(seed)}, column, seed)
+            alike = dict(self.measurements("similarity", looked, study.measure, measuring))
+            related = dict(self.measurements("distances", looked, study.distances, apart))
+            name = digest(study.name, model, column, seed, *alike.values(), *related.values())[:16]
+            if alike or related:
+                yield Run(name, model, column, "", "", source, seed, "", "", alike, "", related)
 
-    def similarities(
-        self,
-        prepared: _Prepared,
-        tuned: str,
-        recipe: dict[str, Any],
-        column: str,
-        seed: int,
-        measuring: tuple[str, dict[str, Any]] | None,
+    def measurements(
+        self, kind: str, looked: _Looked, measure: Measurement | None, measuring: tuple[str, dict[str, Any]] | None
     ) -> Iterator[tuple[str, str]]:
-        """The similarity stages of a run, by when they are measured."""
-        measure = self.study.measure
+        """The stages that measure a run's model, by when they do."""
         if measure is None or measuring is None:
             return
-        if measure.changes is not None and column not in measure.changes:
+        if measure.changes is not None and looked.column not in measure.changes:
             return
-        if seed not in (measure.seeds or self.study.seeds[: 1 if self.study.tasks else None]):
+        if looked.seed not in (measure.seeds or self.study.seeds[: 1 if self.study.tasks else None]):
             return
         identity, asked = measuring
+        prepared, tuned = looked.prepared, looked.tuned
         if "before" in measure.when:
             told = (prepared.identity, identity, self.computing)
-            yield "before", self.stage("similarity", told, {"model": recipe["model"], "measure": asked}, prepared.needs)
+            recipe = {"model": looked.recipe["model"], "measure": asked}
+            yield "before", self.stage(kind, told, recipe, prepared.needs)
         if "after" in measure.when:
-            yield "after", self.stage("similarity", (tuned, identity), {**recipe, "measure": asked}, (tuned,))
+            yield "after", self.stage(kind, (tuned, identity), {**looked.recipe, "measure": asked}, (tuned,))
 
 
 def plan_study(study: Study, prints: Fingerprints | None = None, *, device: str = "cpu") -> Plan:

@@ -23,6 +23,7 @@ def record_of(plan: Plan, failed: Mapping[str, str]) -> Record:
         failed=dict(failed),
         reference=study.reference,
         text=next(iter(study.text)),
+        continual=next(iter(study.continual)),
         published=read_published(Path(study.published)).to_dicts() if study.published else None,
         study=study.model_dump(mode="json", exclude_defaults=True),
         command=shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),

@@ -10,28 +10,32 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationInfo, field_serializer, field_validator, model_validator
 
 from isogloss.core.shipped import SHIPPED
-from isogloss.indexes import INDEXES
 from isogloss.studies.changes import CHANGES, Change
-from isogloss.studies.parts import Corpora, Parallel, Part, Wrong, absolute, for_task, known
+from isogloss.studies.continual import Continual, named_continual
+from isogloss.studies.measures import Measure, Positive, WordDistances
+from isogloss.studies.parts import Corpora, Part, Wrong, absolute, for_task, known
 from isogloss.studies.text_changes import TextChange
 from isogloss.tasks import TASKS
 
 BILSTM = "bilstm"
 SINGULAR = {"model": "models", "change": "changes", "task": "tasks", "source": "sources", "target": "targets"}
 SINGULAR["seed"] = "seeds"
-Positive = Annotated[int, Field(ge=1)]
 
 
 class Model(Part):
-    """A model and what is done to it whatever the column: `base` is None where the first change makes it."""
+    """A model and what is done to it whatever the column: `base` is None where the first change makes it.
+
+    `text`: what is done to all that it is taught and tested on; not to the text of its changes (`transliterated:…`).
+    """
 
     base: str | None
     changes: tuple[Change, ...] = ()
+    text: tuple[TextChange, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
     def _from_file(cls, value: object, info: ValidationInfo) -> object:
-        """A name or folder, `{base: …, changes: […]}`, or the one change that makes it, such as `{pretrain: …}`."""
+        """A name or folder, `{base: …, changes: […], text: […]}`, or the one change that makes it, `{pretrain: …}`."""
         if isinstance(value, str):
             return {"base": _model_name(value, info)}
         if isinstance(value, Mapping) and "base" not in value and len(value) == 1:
@@ -77,33 +81,6 @@ class TaskSettings(Part):
     character_noise: float | None = Field(None, ge=0, le=1)
 
 
-class Measure(Part):
-    """Similarity of parallel sentences, layer by layer: before fine-tuning (after the changes), after it, or both.
-
-    `source` is the language that others are compared with, each run's own where not given. `changes` and `seeds`
-    name the columns and seeds that are measured: all, and the first.
-    """
-
-    parallel: Parallel
-    source: str | None = None
-    indexes: tuple[str, ...] = ("cka", "anc", "matching")
-    pool: Literal["mean", "cls", "last", "max"] = "mean"
-    specials: bool = False
-    sentences: Positive | None = None
-    bootstrap: int = Field(0, ge=0)
-    when: tuple[Literal["before", "after"], ...] = ("before", "after")
-    changes: tuple[str, ...] | None = None
-    seeds: tuple[int, ...] | None = None
-
-    @field_validator("indexes")
-    @classmethod
-    def _known_indexes(cls, indexes: tuple[str, ...]) -> tuple[str, ...]:
-        """Options stand in brackets after the name; they are checked when the index is used."""
-        for index in indexes:
-            known(index.partition("(")[0].strip(), INDEXES, "index")
-        return indexes
-
-
 def _named(value: object) -> object:
     """A list of models as a mapping from their short names; one alone is a list of one."""
     if isinstance(value, Mapping):
@@ -130,7 +107,7 @@ def _seeds(value: object) -> object:
 
 
 class Study(Part):
-    """A study file. The runs are the product of models, changes, tasks, sources, text and seeds.
+    """A study file. The runs are the product of models, changes, continual learning, tasks, sources, text and seeds.
 
     A run is fine-tuned on its source and scored on every target; without tasks, models are only measured.
     `reference` is the column of `changes` that the others are held against. `settings` are those of all runs, of a
@@ -152,9 +129,13 @@ class Study(Part):
     text: dict[str, tuple[TextChange, ...]] = Field(
         default_factory=lambda: dict[str, tuple[TextChange, ...]]({"": ()}), min_length=1
     )
+    continual: Annotated[dict[str, Continual | None], BeforeValidator(named_continual)] = Field(
+        default_factory=lambda: dict[str, Continual | None]({"": None}), min_length=1
+    )
     settings: dict[str, dict[str, TaskSettings]] = Field(default_factory=dict)  # by model and task, "" for all
     seeds: Annotated[tuple[int, ...], BeforeValidator(_seeds)] = (0,)
     measure: Measure | None = None
+    distances: WordDistances | None = None
     reference: str = "REF"
     published: str | None = None
     threads: Positive = 1
@@ -214,26 +195,64 @@ class Study(Part):
         for column, changes in self.changes.items():
             if starting := [change.name for change in changes if change.kind.starts]:
                 raise Wrong(f"changes of a model in 'changes.{column}'", f"'{starting[0]}', which belongs in 'models'")
-        for task in self.tasks:
-            corpora = [(f"sources.{name}.{role}", getattr(one, role)) for name, one in self.sources.items()
-                       for role in ("train", "dev")]  # fmt: skip
-            for where, given in [*corpora, *((f"targets.{name}", one) for name, one in self.targets.items())]:
-                if for_task(given, task) is None:
-                    raise Wrong(f"a corpus for the task '{task}' under {where}", f"only {', '.join(given)}")
-        if self.measure:
-            for column in self.measure.changes or ():
-                known(column, self.changes, "column of 'changes' for 'measure.changes'")
-            if missing := set(self.measure.seeds or ()) - set(self.seeds):
-                raise Wrong(f"seeds of the study ({list(self.seeds)}) in 'measure.seeds'", str(sorted(missing)))
+        self._serves()
+        for name, one in {"measure": self.measure, "distances": self.distances}.items():
+            for column in (one.changes if one else None) or ():
+                known(column, self.changes, f"column of 'changes' for '{name}.changes'")
+            if missing := set((one.seeds if one else None) or ()) - set(self.seeds):
+                raise Wrong(f"seeds of the study ({list(self.seeds)}) in '{name}.seeds'", str(sorted(missing)))
+        self._replays()
         return self
+
+    def _serves(self) -> None:
+        """Each source serves every task, each target at least one, and each task has a target."""
+        for task, (name, one), role in itertools.product(self.tasks, self.sources.items(), ("train", "dev")):
+            if for_task(getattr(one, role), task) is None:
+                given = ", ".join(getattr(one, role))
+                raise Wrong(f"a corpus for the task '{task}' under sources.{name}.{role}", f"only {given}")
+        served = {name: [task for task in self.tasks if for_task(one, task)] for name, one in self.targets.items()}
+        for name, tasks in served.items():
+            if not tasks and self.tasks:
+                any_of = "' or '".join(self.tasks)
+                raise Wrong(
+                    f"a corpus for the task '{any_of}' under targets.{name}", f"only {', '.join(self.targets[name])}"
+                )
+        if without := [task for task in self.tasks if not any(task in tasks for tasks in served.values())]:
+            raise Wrong(f"a target for the task '{without[0]}'", "none")
+
+    def _replays(self) -> None:
+        """Continual learning is crossed with columns that there are, and its anchor is what it is called."""
+        for name, one in self.continual.items():
+            for column in (one.changes if one else None) or ():
+                known(column, self.changes, f"column of 'changes' for 'continual.{name}.changes'")
+            for model, made in self.models.items():
+                if one and one.anchor == "original" and any(change.name == "adjust" for change in made.changes):
+                    raise Wrong(
+                        f"'adjust' under 'changes', or 'anchor: adjusted', for the continual learning of '{model}'",
+                        "'adjust' among the model's own changes",
+                        "the original is the model before the changes of its column",
+                    )
+        if lacking := self.changes.keys() - {column for column, _ in self.columns}:
+            raise Wrong("a kind of 'continual' for every column", f"none for {', '.join(sorted(lacking))}")
 
     def _only_measures(self) -> None:
         """Without tasks there is nothing to fine-tune, and what is measured must say against which language."""
-        if self.sources or self.targets or self.settings or any(self.text.values()) or not self.measure:
+        taught = (
+            self.sources or self.targets or self.settings or any(self.text.values()) or any(self.continual.values())
+        )
+        if taught or not (self.measure or self.distances):
             raise Wrong("'tasks' with 'sources' and 'targets', or 'measure' alone", "no tasks")
-        if self.measure.when != ("before",) or self.measure.source is None:
+        if self.measure and (self.measure.when != ("before",) or self.measure.source is None):
             got = f"when: [{', '.join(self.measure.when)}], source: {self.measure.source or 'none'}"
             raise Wrong("'when: [before]' and a 'source' in 'measure', as there are no tasks", got)
+        if self.distances and self.distances.when != ("before",):
+            raise Wrong("'when: [before]' in 'distances', as there are no tasks", ", ".join(self.distances.when))
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """The columns of a table: changes, each with the kinds of continual learning that it is crossed with."""
+        crossed = itertools.product(self.changes, self.continual.items())
+        return [(column, name) for column, (name, one) in crossed if not (one and one.changes) or column in one.changes]
 
     def settings_of(self, task: str, model: str) -> dict[str, Any]:
         """What the study says of fine-tuning a model for a task; a model's own settings go before a task's."""

@@ -16,7 +16,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.encoding import SPECIAL, Encoded, encode_words
+from isogloss.models.encoding import SPECIAL, Encoded, encode_pieces, encode_words
 from isogloss.models.load import LoadedModel
 from isogloss.models.states import SUBWORDS
 from isogloss.tasks.examples import IGNORE, Example
@@ -31,16 +31,18 @@ TOKENS = {
     "all": (True, True, True),  # what the paper's Table 7 calls words with special tokens
 }
 REGULARISED = ("words", "all")
+PIECES = "pieces"
 
 
 @dataclass(frozen=True)
 class PairOptions:
     """Which words take part in adjustment, and what stands for a word.
 
-    `words`: the mean, the first or the last of a word's sub-words. `tokens`: a name of `TOKENS`. `regularise`: what
-    of the source is held to the original, all its "words" with the special tokens that take part, or "all" units
-    in any case, as in the released code. `one_to_one`, `drop_identical`, `max_words`: see `filter_links`; the released
-    code has the first two, and at most 64 words.
+    `words`: the mean, the first or the last of a word's sub-words; "pieces" where the bitext itself links sub-words,
+    so that its words are the tokenizer's own tokens. `tokens`: a name of `TOKENS`. `regularise`: what of the source is
+    held to the original, all its "words" with the special tokens that take part, or "all" units in any case, as in the
+    released code. `one_to_one`, `drop_identical`, `max_words`: see `filter_links`; the released code has the first two,
+    and at most 64 words.
     """
 
     words: str = "mean"
@@ -51,7 +53,7 @@ class PairOptions:
     max_words: int | None = None
 
     def __post_init__(self) -> None:
-        check_name(self.words, SUBWORDS, "sub-word pooling")
+        check_name(self.words, (*SUBWORDS, PIECES), "sub-word pooling")
         check_name(self.tokens, TOKENS, "choice of tokens")
         check_name(self.regularise, REGULARISED, "regulariser")
 
@@ -69,7 +71,8 @@ def encode_pairs(
             drop_identical=options.drop_identical,
             max_words=options.max_words,
         )
-        encoded = zip(*(encode_words(model, side) for side in _sides(pairs)), strict=True)
+        encode = encode_pieces if options.words == PIECES else encode_words
+        encoded = zip(*(encode(model, side) for side in _sides(pairs)), strict=True)
         made = (_example(model, texts, one, number, options) for one, texts in zip(pairs, encoded, strict=True))
         examples += [example for example in made if example]
     if not examples:
@@ -97,7 +100,7 @@ class _Units:
             text.word[tokens], return_index=True, return_inverse=True, return_counts=True
         )
         of_token = np.full(len(text), IGNORE, dtype=np.int64)
-        if options.words == "mean":
+        if options.words in ("mean", PIECES):
             of_token[tokens] = place
         else:
             chosen = first if options.words == "first" else first + counts - 1

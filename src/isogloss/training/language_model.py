@@ -27,7 +27,7 @@ from isogloss.training.interrupts import held_interrupts
 from isogloss.training.language_batches import Batch, Batches
 from isogloss.training.language_loss import causal_loss, masked_loss
 from isogloss.training.language_settings import LanguageModelSettings
-from isogloss.training.optimizer import adamw
+from isogloss.training.optimizer import adamw, muon
 from isogloss.training.packing import Sequences
 from isogloss.training.reports import NotFinite, peak_memory
 from isogloss.training.shadow import Shadow
@@ -114,7 +114,9 @@ class _Training:
         self.checkpoints, self.progress = checkpoints, progress
         self.batches = batches
         self.parameters = [p for p in model.network.parameters() if p.requires_grad]
-        self.optimizer = adamw(self.parameters, settings)
+        self.optimizer = (
+            muon(model.network, settings) if settings.optimizer == "muon" else adamw(self.parameters, settings)
+        )
         self.shadow = Shadow(model.network, settings.bf16(self.device))
         self.computing = self.shadow.network
         self.loss = _loss(self.computing, settings, self.device)

@@ -10,6 +10,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.training.budget import DECAYS, Budget
 from isogloss.training.masking import SHARE, UNITS
+from isogloss.training.optimizer import OPTIMIZERS
 from isogloss.training.sampling import ALPHA
 from isogloss.training.settings import PRECISIONS
 
@@ -19,16 +20,18 @@ OBJECTIVES = ("mlm", "clm", "tlm")  # masked, causal, and masked over a sentence
 
 @dataclass(frozen=True)
 class LanguageModelSettings:
-    """AdamW over steps of `batch` sequences of `length` tokens; the rate follows the share of the budget spent.
+    """Steps of `batch` sequences of `length` tokens by `optimizer`; the rate follows the share of the budget spent.
 
-    `by_line`: a sequence for every line instead of joined lines. `confine`: attention stays within a line of a
-    joined sequence. `accumulate` reads a step in that many parts, for memory. `precision`: "auto" is bf16 (with
-    weights in fp32) on a GPU and fp32 elsewhere. `compiled`: None compiles on a GPU only.
+    `optimizer`: "adamw", or "muon" for the matrices within layers. `by_line`: a sequence for every line instead of
+    joined lines. `confine`: attention stays within a line of a joined sequence. `accumulate` reads a step in that many
+    parts, for memory. `precision`: "auto" is bf16 (with weights in fp32) on a GPU and fp32 elsewhere. `compiled`: None
+    compiles on a GPU only.
     """
 
     objective: str = "mlm"
     batch: int = 32
     length: int = 128
+    optimizer: str = "adamw"
     learning_rate: float = 1e-3
     warmup: float = 0.05  # share of the budget
     decay: str = "cosine"
@@ -46,6 +49,7 @@ class LanguageModelSettings:
 
     def __post_init__(self) -> None:
         check_name(self.objective, OBJECTIVES, "objective")
+        check_name(self.optimizer, OPTIMIZERS, "optimizer")
         check_name(self.decay, DECAYS, "decay")
         check_name(self.masking, UNITS, "unit of masking")
         check_name(self.precision, PRECISIONS, "precision")

@@ -99,14 +99,29 @@ def _encoded(model: LoadedModel, lines: list[str], words: bool) -> Iterator[Ids]
     tokenizer: Any = model.tokenizer
     if words and not tokenizer.is_fast:
         raise UsageError(f"masking by words needs a fast tokenizer; that of '{model.name}' is none")
+    table = _beginnings(tokenizer) if words else None
     options = {"add_special_tokens": False, "return_attention_mask": False, "return_token_type_ids": False}
-    found = tokenizer(lines, return_offsets_mapping=words, verbose=False, **options)
+    found = tokenizer(lines, return_offsets_mapping=words and table is None, verbose=False, **options)
     for i, ids in enumerate(found["input_ids"]):
         piece = np.zeros((len(ids), 2), dtype=np.int32)
         piece[:, 0] = ids
-        if words:
+        if table is not None:
+            piece[:, 1] = table[piece[:, 0]]
+        elif words:
             piece[:, 1] = _begins(lines[i], found["offset_mapping"][i], found.word_ids(i))
         yield piece
+
+
+def _beginnings(tokenizer: Any) -> npt.NDArray[np.bool_] | None:
+    """Whether each token of a WordPiece vocabulary begins a word, which its own form tells; None for other kinds.
+
+    Offsets, which tell it for all kinds, take twice the time of the tokens themselves.
+    """
+    inside = getattr(tokenizer.backend_tokenizer.model, "continuing_subword_prefix", None)
+    if type(tokenizer.backend_tokenizer.model).__name__ != "WordPiece" or not inside:
+        return None
+    tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+    return np.array([not str(token).startswith(inside) for token in tokens])
 
 
 def _begins(line: str, offsets: list[tuple[int, int]], words: list[int | None]) -> list[bool]:

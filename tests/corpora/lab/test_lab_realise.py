@@ -91,15 +91,22 @@ def test_basic_word_order_is_the_declared_one(code: str) -> None:
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_sentence_lengths(code: str) -> None:
-    lengths = [len(sentence.words) for sentence in islice(Laboratory(1).sentences(code), 1500)]
+    lengths = [len(sentence.words) for sentence in islice(Laboratory(1).sentences(code, "treebank"), 1500)]
     assert min(lengths) >= 4
     assert max(lengths) <= 27
     assert 7.5 < sum(lengths) / len(lengths) < 13
     assert len(set(lengths)) > 10
 
 
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_lines_of_running_text_are_shorter(code: str) -> None:
+    lengths = [len(sentence.words) for sentence in islice(Laboratory(1).sentences(code), 600)]
+    assert min(lengths) >= 2
+    assert 6 < sum(lengths) / len(lengths) < 11
+
+
 def test_the_source_language_has_about_eleven_words_a_sentence() -> None:
-    lengths = [len(sentence.words) for sentence in islice(Laboratory(1).sentences("qla"), 1500)]
+    lengths = [len(sentence.words) for sentence in islice(Laboratory(1).sentences("qla", "treebank"), 1500)]
     assert 10 <= sum(lengths) / len(lengths) <= 12
 
 

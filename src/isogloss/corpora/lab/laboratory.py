@@ -1,15 +1,15 @@
 """The laboratory's front door: every corpus of every language, from one seed.
 
 Raw text, treebanks and entities of different languages are drawn independently (comparable, not parallel); lines of
-raw text that follow each other are often about one topic. Parallel text, inference pairs and questions are the same
-meanings in every language, item by item. Which split a meaning may enter is decided by its content, so train, dev
-and test share none.
+raw text that follow each other are often about one topic, or about somebody. Parallel text, inference pairs and
+questions are the same meanings in every language, item by item. Which split a meaning may enter is decided by its
+content, so train, dev and test share none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 
 from isogloss.core.registry import check_name
@@ -21,6 +21,7 @@ from isogloss.corpora.conllu import Tree
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.lab import annotate
 from isogloss.corpora.lab.concepts import CONTENT_WORDS
+from isogloss.corpora.lab.discourse import running_text
 from isogloss.corpora.lab.languages import LANGUAGES, LabLanguage
 from isogloss.corpora.lab.lexicon import lexicon, name_list
 from isogloss.corpora.lab.meaning import Clause, fingerprint
@@ -68,7 +69,10 @@ class Laboratory:
         """Sentences of one language without end, with all that is known of them."""
         self.check(lang, split)
         manner = {"ner": {"named": NAMED}, "text": {"lasting": LASTING}}.get(purpose, {})
-        meanings = _meanings(Sampler(Chance(self.seed, purpose, split, lang), **manner), split)
+        sampler = Sampler(Chance(self.seed, purpose, split, lang), **manner)
+        meanings = (
+            running_text(sampler, partial(may_enter, split=split)) if purpose == "text" else _meanings(sampler, split)
+        )
         return map(speaker(lang).say, meanings)
 
     def text(self, lang: str, n: int) -> Corpus[str]:

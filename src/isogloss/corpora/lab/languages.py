@@ -155,14 +155,14 @@ _DECLARED = [
         replaced=8,
         latin_names=40,
     ),
-    LabLanguage("qld", "Dagur", "B", "Latn", AGGLUTINATIVE, "seen", loans=5),
+    LabLanguage("qld", "Dagur", "B", "Latn", AGGLUTINATIVE, "seen", loans=15),
     LabLanguage(
         *("qle", "Egur", "B", "Latn", AGGLUTINATIVE_2, "seen", "qld"),
         changes=("q > g", "č > s", "ö > e", "k > g / V_V", "t > d / V_V", "š > s", "j > ž / #_"),
         replaced=8,
     ),
-    LabLanguage("qlf", "Farid", "C", "Arab", SEMITIC, "seen", loans=3, latin_names=40),
-    LabLanguage("qlg", "Gaxuri", "D", "Geor", CAUCASIAN, "seen", loans=3, latin_names=40, projective=False),
+    LabLanguage("qlf", "Farid", "C", "Arab", SEMITIC, "seen", loans=8, latin_names=40),
+    LabLanguage("qlg", "Gaxuri", "D", "Geor", CAUCASIAN, "seen", loans=8, latin_names=40, projective=False),
     LabLanguage(
         *("qlh", "Helvo", "A", "Latn", GENDERED, "easy", "qlb"),
         changes=("d > z / V_V", "č > š", "o > u / _#", "n > m / _#", "v > b / #_"),

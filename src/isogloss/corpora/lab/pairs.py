@@ -18,6 +18,11 @@ from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase
 from isogloss.corpora.lab.sampling import TENSES, Sampler
 
 LABELS = ("entailment", "neutral", "contradiction")
+PLAIN = 90  # per cent of premises that are the fact alone
+CLAIMED = 5  # per cent of neutral pairs in which the fact is only reported
+BY_FORM = 75  # per cent of changes that add or drop a time or a place; the others go by the taxonomy
+DENIED = 20  # per cent of hypotheses that deny something, under every label
+NEGATED = 35  # per cent of facts about somebody that are denied
 
 
 class MeaningPair(NamedTuple):
@@ -37,7 +42,7 @@ class PairMaker:
 
     def pairs(self) -> Iterator[MeaningPair]:
         for label in self.chance.stream(LABELS):
-            denied = self.chance.below(100) < 45  # the same share of denials under every label
+            denied = self.chance.below(100) < DENIED
             pair = self.propose(label)
             while pair is None or _denies(pair.hypothesis) != denied or decide(pair.premise, pair.hypothesis) != label:
                 pair = self.propose(label)
@@ -48,7 +53,7 @@ class PairMaker:
         chance = self.chance
         self.sampler.topic = chance.below(TOPICS)
         fact = self.statement()
-        claimed = label == "neutral" and chance.below(100) < 25
+        claimed = label == "neutral" and chance.below(100) < CLAIMED
         hypothesis = self._hypothesis(fact, chance.choose(LABELS) if claimed else label)
         if hypothesis is None:
             return None
@@ -88,7 +93,7 @@ class PairMaker:
             clause = clause._replace(time=self.sampler.time(tense))
         if _is_counted(clause) and clause.subject.determiner == "no":
             return clause._replace(subject=clause.subject._replace(determiner="a"))
-        deny = clause.subject.kind == "PER" and not _is_counted(clause) and chance.below(100) < 45
+        deny = clause.subject.kind == "PER" and not _is_counted(clause) and chance.below(100) < NEGATED
         return clause._replace(negated=deny)
 
     def _subject(self, noun: str) -> Phrase:
@@ -126,14 +131,15 @@ class PairMaker:
         draw = chance.below(100)
         if claimed:
             return self._reported(fact, "b")
-        if draw < 40:
+        if draw < PLAIN:
             return fact
-        if draw < 55:
+        way = chance.below(100)
+        if way < 25:
             return self._reported(fact, "c")
         other = self._about_somebody_else(fact)
-        if draw < 75:
+        if way < 50:
             return self._reported(other, "b")._replace(conjunct=("and", fact))
-        if draw < 90:
+        if way < 80:
             return other._replace(conjunct=(chance.choose(("and", "but")), fact))
         return other._replace(adverbial=(chance.choose(("because", "while", "although")), fact))
 
@@ -163,19 +169,16 @@ class PairMaker:
         return self._moved(fact, subject_up=up or fact.subject.determiner == "every", event_up=up)
 
     def _moved(self, fact: Clause, *, subject_up: bool, event_up: bool) -> Clause | None:
-        """The statement with one or two of its parts made broader or narrower."""
+        """The statement with one of its parts made broader or narrower."""
+        if self.chance.below(100) < BY_FORM:
+            return self._circumstance(fact, event_up)
         steps: list[Callable[[Clause], Clause | None]] = [
             lambda c: self._subject_moved(c, subject_up),
             lambda c: self._object_moved(c, event_up),
             lambda c: self._verb(c, event_up),
             lambda c: self._circumstance(c, event_up),
         ]
-        for step in self.chance.sample(steps, 1 + self.chance.below(2)):
-            changed = step(fact)
-            if changed is None:
-                return None
-            fact = changed
-        return fact
+        return self.chance.choose(steps)(fact)
 
     def _subject_moved(self, fact: Clause, up: bool) -> Clause | None:
         moved = self._broader(fact.subject) if up else self._narrower(fact.subject)

@@ -46,12 +46,21 @@ class Sampler:
         self.room = 3 + chance.below(9)
         if chance.below(100) < 4:
             return self.question()
-        clause = self.clause(FRAME_WEIGHTS)
-        if clause.time is None and (clause.verb == "be" or VERB_TABLE[clause.verb].frame == "i"):
-            clause = clause._replace(time=self.time(clause.tense))  # too short alone
+        clause = self._not_too_short(self.clause(FRAME_WEIGHTS))
         if self.room >= 4 and chance.below(3):
             clause = clause._replace(conjunct=(chance.choose(("and", "and", "but")), self.clause(SIMPLE_FRAMES)))
         return clause
+
+    def telling(self, verb: str, tense: str) -> Clause:
+        """A sentence of one clause with this verb."""
+        self.room = 3 + self.chance.below(5)
+        frame = VERB_TABLE[verb].frame
+        clause = self._doing(verb, frame, tense, self.chance.below(100) < 14)
+        return self._not_too_short(self._adjuncts(clause, frame))
+
+    def _not_too_short(self, clause: Clause) -> Clause:
+        short = clause.verb == "be" or VERB_TABLE[clause.verb].frame == "i"
+        return clause._replace(time=self.time(clause.tense)) if short and clause.time is None else clause
 
     def clause(self, frames: Sequence[int]) -> Clause:
         """A clause of some frame, with adjuncts as room allows."""

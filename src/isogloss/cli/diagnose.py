@@ -1,0 +1,191 @@
+"""`isogloss diagnose MODEL --lang ug --train … --dev … --test … --text raw.txt`: a verdict, and the best model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isogloss.cli.arguments import Device
+from isogloss.cli.run import study_progress
+from isogloss.cli.screen import err, library_warnings, out, show_table, warn
+from isogloss.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from isogloss.results.tables import Table
+    from isogloss.studies.diagnosis import Verdict
+    from isogloss.studies.steps import Sizes
+
+Settings = Annotated[list[str] | None, typer.Option(help="Settings of fine-tuning: epochs=3 batch=16 …")]
+
+
+def diagnose(
+    model: Annotated[
+        str, typer.Argument(help="Model folder or Hugging Face name; laboratory: the one in the package.")
+    ],
+    lang: Annotated[str, typer.Option(help="The language, such as ug; one of the laboratory brings its own corpora.")],
+    train: Annotated[list[str] | None, typer.Option(help="Labelled data of the language (file, hub:…, lab:…).")] = None,
+    dev: Annotated[list[str] | None, typer.Option(help="Another part, on which everything is chosen.")] = None,
+    test: Annotated[list[str] | None, typer.Option(help="Another part, for the scores.")] = None,
+    text: Annotated[list[str] | None, typer.Option(help="Raw text of the language, a sentence a line.")] = None,
+    task: Annotated[str, typer.Option(help="What to learn (see `isogloss ls tasks`).")] = "pos",
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="LANGUAGE=TRAIN,DEV …: labelled data of others, for a language without any, or for --lexicon."
+        ),
+    ] = None,
+    lexicon: Annotated[
+        str | None, typer.Option(help="A dictionary from the first source to the language, for code-switching.")
+    ] = None,
+    parallel: Annotated[
+        list[str] | None, typer.Option(help="LANGUAGE=FILE …: parallel text, this language too; ranks the sources.")
+    ] = None,
+    comparable: Annotated[
+        list[str] | None, typer.Option(help="LANGUAGE=FILE …: text of other languages on like topics; likewise.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Fine-tunings of each system.")] = 3,
+    budget: Annotated[float | None, typer.Option(min=0, help="Minutes for remedies.")] = None,
+    remedy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only these, in this order: transliterate, vocabulary, code-switching, adapters, noise; none."
+        ),
+    ] = None,
+    finetune: Settings = None,
+    bilstm: Annotated[list[str] | None, typer.Option(help="The same of the BiLSTM.")] = None,
+    adapt: Annotated[list[str] | None, typer.Option(help="Of adaptation: epochs=3 settings.length=64 …")] = None,
+    pretrain: Annotated[
+        list[str] | None, typer.Option(help="Of the monolingual model: layers=4 width=128 steps=500 …")
+    ] = None,
+    vocabulary: Annotated[int | None, typer.Option(min=1, help="New sub-words, for the remedy of that name.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="Folder (diagnosis-LANG).")] = None,
+    store: Annotated[Path | None, typer.Option(help="Where training is kept (OUT/store).")] = None,
+    workers: Annotated[int | None, typer.Option(min=0, help="Processes; as many as there is room for.")] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Of each process, on a CPU.")] = 1,
+    device: Device = None,
+) -> None:
+    """Find out how well a model serves a language that it did not see, what helps, and save the best model."""
+    from isogloss.results.store import Store
+    from isogloss.studies.diagnose import diagnose as diagnosed
+
+    folder = output or Path(f"diagnosis-{lang}")
+    kept = Store(store or folder / "store")
+    options = {} if workers is None else {"workers": workers}
+    try:
+        with library_warnings(), study_progress(kept) as watch:
+            verdict = diagnosed(
+                model,
+                lang=lang,
+                train=train,
+                dev=dev,
+                test=test,
+                text=text,
+                task=task,
+                source=_sources(source or ()),
+                lexicon=lexicon,
+                parallel=_parallel(parallel),
+                comparable=_pairs(comparable or (), "--comparable"),
+                seeds=seeds,
+                budget=budget,
+                remedies=None if remedy is None else [one for one in remedy if one != "none"],
+                sizes=_sizes(lang, finetune, bilstm, adapt, pretrain, vocabulary),
+                out=folder,
+                store=kept.folder,
+                threads=threads,
+                device=device,
+                watch=watch,
+                tell=lambda what: err.print(f"{what} …", soft_wrap=True, markup=False),
+                **options,
+            )
+    except KeyboardInterrupt:
+        warn(f"the work so far is kept in {folder}; the same command goes on from there")
+        raise
+    _show(verdict)
+
+
+def _show(verdict: Verdict) -> None:
+    from isogloss.studies import diagnosis_report as report
+
+    out.print(f"[bold]{verdict.lang}: {verdict.level}[/]", soft_wrap=True)
+    for sentence in report.summary(verdict):
+        out.print(sentence, soft_wrap=True, markup=False)
+    tables: dict[str, Table] = {"systems": report.system_table(verdict)}
+    if len(verdict.remedies):
+        tables["remedies"] = report.remedy_table(verdict)
+    tables["closest languages"] = report.ranking_table(verdict)
+    for title, table in tables.items():
+        show_table(title, table.head, ([cell.text for cell in row] for row in table.body))
+    for name in ("report.html", "report.md", "recipe.yaml", "model"):
+        out.print(f"written: {verdict.folder / name}", soft_wrap=True, markup=False)
+
+
+def _sizes(
+    lang: str,
+    finetune: list[str] | None,
+    bilstm: list[str] | None,
+    adapt: list[str] | None,
+    pretrain: list[str] | None,
+    vocabulary: int | None,
+) -> Sizes:
+    """What was given, over what is usual for the language."""
+    from isogloss.studies.material import usual_sizes
+    from isogloss.studies.overrides import parse_overrides
+    from isogloss.studies.steps import Sizes
+
+    usual = usual_sizes(lang)
+    said = {"finetune": finetune, "bilstm": bilstm, "adapt": adapt, "pretrain": pretrain}
+    changed: dict[str, Any] = {
+        name: _over(getattr(usual, name), parse_overrides(words or (), f"--{name}")) for name, words in said.items()
+    }
+    return Sizes(**changed, adapter=usual.adapter, vocabulary=vocabulary or usual.vocabulary)
+
+
+def _over(usual: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Other values in place of usual ones; `settings.length` is one within another.
+
+    >>> _over({"epochs": 3, "settings": {"length": 64}}, {"settings.batch": 8})
+    {'epochs': 3, 'settings': {'length': 64, 'batch': 8}}
+    """
+    result = {name: dict(one) if isinstance(one, dict) else one for name, one in usual.items()}
+    for name, value in given.items():
+        first, _, rest = name.partition(".")
+        if rest:
+            result.setdefault(first, {})[rest] = value
+        else:
+            result[first] = value
+    return result
+
+
+def _sources(words: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """`en=train.conllu,dev.conllu` by language.
+
+    >>> _sources(["en=a.conllu,b.conllu"])
+    {'en': ('a.conllu', 'b.conllu')}
+    """
+    found = {}
+    for lang, files in _pairs(words, "--source").items():
+        train, comma, dev = files.partition(",")
+        if not (train and comma and dev):
+            raise UsageError(f"--source: expected LANGUAGE=TRAIN,DEV such as en=train.conllu,dev.conllu, got '{files}'")
+        found[lang] = (train, dev)
+    return found
+
+
+def _parallel(words: Sequence[str] | None) -> dict[str, str] | str | None:
+    """A file for each language, or one that holds them all."""
+    if not words:
+        return None
+    return words[0] if len(words) == 1 and "=" not in words[0] else _pairs(words, "--parallel")
+
+
+def _pairs(words: Sequence[str], option: str) -> dict[str, str]:
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals and value):
+            raise UsageError(f"{option}: expected LANGUAGE=FILE such as fr=fr.txt, got '{word}'")
+        found[name] = value
+    return found

@@ -1,0 +1,193 @@
+"""What a store holds, kept at hand: its studies, how their runs stand, and the scores of those that are done.
+
+Entries never change once they are there, so each file of scores is read, and checked, once. Whether anything is new is
+told by the times of a few folders; a view looks there first and reads what has come since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, reduce
+from operator import add
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from isogloss.core.errors import InputError, UnknownName, UsageError
+from isogloss.results.curves import Curves
+from isogloss.results.record import RESULT_COLUMNS
+from isogloss.results.run_states import run_state
+from isogloss.results.store import MARK, Damaged, Store
+from isogloss.results.study_record import Record, Run, read_records
+from isogloss.results.study_results import StudyResults, gather
+from isogloss.results.transfer_means import other_language
+
+TOGETHER = 30  # runs that can be looked at together
+FRESH = 2.0  # seconds in which a folder's time may not tell of a second change
+ROWS = {
+    "number": pl.UInt32,  # of the evaluation, as `Snapshot.numbers` has it
+    "target": pl.String,
+    "split": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "n": pl.Int64,
+}
+
+
+class Summary(NamedTuple):
+    """A run's score in the source language and its mean in others, 0 to 1, where there are such test sets."""
+
+    home: float | None
+    others: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The store as it was a moment ago. `summaries`: by evaluation and metric, the task's first metric first."""
+
+    version: int = 0
+    records: Mapping[str, Record] = field(default_factory=dict)
+    runs: Mapping[str, tuple[Record, Run]] = field(default_factory=dict)
+    done: frozenset[str] = frozenset()
+    damaged: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    summaries: Mapping[str, Mapping[str, Summary]] = field(default_factory=dict)
+    rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ROWS))
+
+    def record(self, name: str) -> Record:
+        if name not in self.records:
+            raise UnknownName("this store holds no such study")
+        return self.records[name]
+
+    def run(self, name: str) -> tuple[Record, Run]:
+        if name not in self.runs:
+            raise UnknownName("this store holds no such run")
+        return self.runs[name]
+
+    def state(self, record: Record, run: Run, jobs: Collection[str]) -> str:
+        if run.evaluation in self.damaged:
+            return "damaged"
+        return run_state(run, self.done, jobs, record.failed)
+
+
+class Index:
+    """The snapshots of a store, the newest by `now`."""
+
+    def __init__(self, folder: str | os.PathLike[str]):
+        if not (Path(folder) / MARK).is_file():
+            raise InputError(folder, f"a store (with {MARK})", "none", advice="isogloss run makes one")
+        self.store = Store(folder)
+        self._lock = threading.Lock()
+        self._seen: dict[str, object] = {}
+        self._snapshot = Snapshot()
+        self._gathered = lru_cache(maxsize=32)(self._gather)
+
+    def now(self) -> Snapshot:
+        with self._lock:
+            seen = {name: _times(self.store.folder / name) for name in ("studies", "entries")}
+            if seen != self._seen:
+                same = seen["studies"] == self._seen.get("studies")
+                records = self._snapshot.records if same else {one.name: one for one in read_records(self.store)}
+                self._snapshot = _renewed(self._snapshot, records, self.store)
+                self._seen = seen
+            return self._snapshot
+
+    def results(self, names: Iterable[str]) -> StudyResults:
+        """Rows, curves and (lazily) predictions of a few runs, of one study or of several."""
+        wanted, snapshot = tuple(dict.fromkeys(names)), self.now()
+        if not 1 <= len(wanted) <= TOGETHER:
+            raise UsageError(f"choose 1 to {TOGETHER} runs to look at together; these are {len(wanted)}")
+        goals = [goal for name in wanted for goal in snapshot.run(name)[1].goals]
+        return self._gathered(wanted, tuple(goal in snapshot.done for goal in goals))
+
+    def _gather(self, names: tuple[str, ...], done: tuple[bool, ...]) -> StudyResults:
+        """`done` is what makes a later answer another one."""
+        by_study: dict[str, list[Run]] = {}
+        for name in names:
+            record, run = self._snapshot.run(name)
+            by_study.setdefault(record.name, []).append(run)
+        parts = [gather(replace(self._snapshot.record(name), runs=runs), self.store) for name, runs in by_study.items()]
+        order = pl.DataFrame({"run": names})  # the first is what others are held against
+        rows = order.join(pl.concat([part.frame for part in parts]), on="run", maintain_order="left")
+        scored = [self._snapshot.run(name)[1] for name in names if name in set(rows["run"])]
+        predictions = [_predictions(self.store, run) for run in scored]
+        return StudyResults(
+            rows.select(*RESULT_COLUMNS),
+            pl.concat(predictions, how="diagonal_relaxed") if predictions else pl.LazyFrame(),
+            Curves(pl.concat([part.curves.frame for part in parts])),
+            distances=reduce(add, (part.distances for part in parts)),
+        )
+
+
+def _predictions(store: Store, run: Run) -> pl.LazyFrame:
+    """Of one run, to be read in parts; the whole file is checked now."""
+    found = pl.scan_parquet(store.need(run.evaluation).file("predictions.parquet"))
+    lacking = [] if "text" in found.collect_schema() else [pl.lit(None, pl.String).alias("text")]
+    return found.with_columns(pl.lit(run.name).alias("run"), *lacking)
+
+
+def _times(folder: Path) -> object:
+    """The times of what is in a folder, which change when it does; never the same twice while one is very new."""
+    found = []
+    for one in sorted(os.scandir(folder), key=lambda one: one.name):
+        with contextlib.suppress(FileNotFoundError):  # it was being written, and has its own name by now
+            found.append((one.name, one.stat().st_mtime_ns))
+    newest = max((when for _, when in found), default=0) / 1e9
+    return found, time.time() if time.time() - newest < FRESH else None
+
+
+def _renewed(before: Snapshot, records: Mapping[str, Record], store: Store) -> Snapshot:
+    runs = {run.name: (record, run) for record in records.values() for run in record.runs}
+    done = frozenset(store.ids())
+    unread = done - before.numbers.keys() - before.damaged.keys()
+    new = dict.fromkeys(run.evaluation for _, run in runs.values() if run.evaluation in unread)
+    if not new and done == before.done and records == before.records:
+        return before
+    rows, numbers, damaged = _read(store, new, len(before.numbers))
+    return Snapshot(
+        before.version + 1,
+        records,
+        runs,
+        done,
+        {**before.damaged, **damaged},
+        {**before.numbers, **numbers},
+        {**before.summaries, **_summaries(rows, list(numbers), len(before.numbers))},
+        pl.concat([before.rows, rows.select(*ROWS)], rechunk=len(rows) > len(before.rows)),
+    )
+
+
+def _read(store: Store, ids: Iterable[str], first: int) -> tuple[pl.DataFrame, dict[str, int], dict[str, str]]:
+    """The scores of these evaluations in one go, their numbers, and those that cannot be read."""
+    paths: dict[str, str] = {}
+    damaged: dict[str, str] = {}
+    for id in ids:
+        try:
+            paths[id] = str(store.need(id).file("rows.parquet"))
+        except Damaged as error:
+            damaged[id] = str(error)
+    numbers = {id: number for number, id in enumerate(paths, first)}
+    if not paths:
+        return pl.DataFrame(schema={**ROWS, "source": pl.String}), numbers, damaged
+    named = pl.LazyFrame({"path": list(paths.values()), "number": list(numbers.values())})
+    found = pl.scan_parquet(list(paths.values()), include_file_paths="path")
+    rows = found.join(named, on="path", maintain_order="left")
+    columns = [pl.col(name).cast(kind) for name, kind in ROWS.items()]
+    return rows.select(*columns, "source").collect(), numbers, damaged
+
+
+def _summaries(rows: pl.DataFrame, ids: list[str], first: int) -> dict[str, dict[str, Summary]]:
+    tests = rows.filter(pl.col("split") == "test")
+    means = tests.group_by("number", "metric", maintain_order=True).agg(
+        home=pl.col("value").filter(pl.col("target") == pl.col("source")).first(),
+        others=pl.col("value").filter(other_language()).mean(),
+    )
+    found: dict[str, dict[str, Summary]] = {}
+    for number, metric, home, others in means.iter_rows():
+        found.setdefault(ids[number - first], {})[metric] = Summary(home, others)
+    return found

@@ -1,0 +1,75 @@
+"""Who may ask, and what a page may do: the guards around every answer.
+
+A page of another site can make a browser send requests here, and by a name that it points at this machine (DNS
+rebinding) even read the answers; so only requests that call this server by an address, or by a name of its own, are
+answered.
+"""
+
+from __future__ import annotations
+
+import socket
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, abort, request
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)  # Vega writes style elements
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    return host == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
+
+
+def is_called_rightly(header: str, host: str) -> bool:
+    """Whether the Host header of a request names this server, which listens at `host`.
+
+    >>> is_called_rightly("127.0.0.1:8000", "127.0.0.1"), is_called_rightly("[::1]:8000", "::1")
+    (True, True)
+    >>> is_called_rightly("evil.example:8000", "127.0.0.1"), is_called_rightly("10.0.0.7", "127.0.0.1")
+    (False, False)
+    """
+    try:
+        name = urlsplit(f"//{header}").hostname or ""
+    except ValueError:
+        return False
+    if is_loopback(name) or name == host.lower():
+        return True
+    return not is_loopback(host) and (_is_address(name) or name == socket.gethostname().lower())
+
+
+def guard(app: Flask, host: str) -> None:
+    """Refuse requests by other names, and send every answer with the headers above."""
+
+    @app.before_request
+    def check_host() -> None:
+        if not is_called_rightly(request.headers.get("Host", ""), host):
+            abort(403, "this server answers to its own address only")
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        response.headers.update(HEADERS)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,76 @@
+"""Pages in Debian's Chromium, headless: what they say, ask for and look like."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+LOW_CONTRAST = """() => {
+    const linear = (x) => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+    const light = (c) => { const v = c.map((x) => linear(x / 255));
+                           return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
+    const read = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+    const back = (e) => { for (; e; e = e.parentElement) { const c = read(getComputedStyle(e).backgroundColor);
+                          if (c.length === 3 || c[3] > 0) return c.slice(0, 3); } return [255, 255, 255]; };
+    const found = [];
+    for (const e of document.querySelectorAll("body *:not(script):not(svg *)")) {
+      if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.getClientRects().length) continue;
+      if (e.closest(".vega-embed") || e.className === "skip") continue;
+      const [a, b] = [light(read(getComputedStyle(e).color).slice(0, 3)), light(back(e))].sort((x, y) => y - x);
+      if ((a + 0.05) / (b + 0.05) < 4.5) found.push(e.outerHTML.slice(0, 80));
+    }
+    return found; }"""
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser; where there is none the test is skipped."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not found:
+        pytest.skip("no Chromium here (apt-get install chromium)")
+    library = pytest.importorskip("playwright.sync_api", reason="no Playwright here (pip install playwright)")
+    with library.sync_playwright() as playwright:
+        one = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield one
+        one.close()
+
+
+class Opened:
+    """A page with all that it said, and asked for elsewhere."""
+
+    def __init__(self, browser: Any, address: str, width: int = 1440, own: str = "file:"):
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self.own = own
+        self.page = browser.new_page(viewport={"width": width, "height": 900})
+        self.page.on("console", lambda message: self._heard(message.type, message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self._asked(request.url))
+        self.page.goto(address)
+        self.page.wait_for_selector("html[data-ready]", timeout=60_000)
+
+    def _heard(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.errors.append(text)
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith((self.own, "data:", "blob:")):
+            self.requests.append(url)
+
+    def column(self, table: str, column: int) -> list[str]:
+        rows = self.page.locator(table).locator("tbody tr")
+        return [row.locator("td").nth(column).inner_text().split("\n")[0] for row in rows.all()]
+
+    def drawn(self, id: str) -> int:
+        return int(self.page.locator(f"#{id}").get_attribute("data-rows"))
+
+    def low_contrast(self) -> list[str]:
+        """The elements with text of their own and less than 4.5 to 1, by WCAG's formula."""
+        found: list[str] = self.page.evaluate(LOW_CONTRAST)
+        return found

@@ -1,0 +1,132 @@
+"""Differences, intervals and tests of any runs, against what `deltas` and the tests say of the same numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from stores import parsed, runs_of, write_store
+from subjects import SCORES, prediction, small
+
+from isogloss.core.errors import UsageError
+from isogloss.explorer.comparison import columns, metrics, side_by_side, significance
+from isogloss.explorer.index import Index
+from isogloss.metrics.significance import paired_bootstrap, permutation_test
+from isogloss.metrics.tagging import TagCounts
+from isogloss.report.subject import Subject
+from isogloss.results.deltas import deltas
+from isogloss.results.study_results import StudyResults
+from result_rows import result_rows
+
+RUNS = [run.name for run in runs_of(small())]  # three seeds of REF, then three of 1-2
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("store")
+    write_store(folder, small(), parsed())
+    return Index(folder)
+
+
+def test_seeds_of_an_experiment_make_one_column(index: Index) -> None:
+    results = index.results(RUNS)
+    assert [(one.label, len(one.runs)) for one in columns(results, "accuracy")] == [("REF", 3), ("1-2", 3)]
+    apart = columns(results, "accuracy", together=False)
+    assert [one.label for one in apart][:2] == ["REF · seed 0", "REF · seed 1"]
+    seeds = columns(index.results(RUNS[:2]), "accuracy")
+    assert [one.label for one in seeds] == ["seed 0", "seed 1"], "one experiment is taken apart"
+
+
+def test_columns_are_those_that_have_the_metric(index: Index) -> None:
+    results = index.results([RUNS[0], runs_of(parsed())[0].name])
+    assert metrics(results) == ["accuracy", "las"]
+    assert [one.runs for one in columns(results, "las")] == [(runs_of(parsed())[0].name,)]
+
+
+def test_differences_are_those_of_deltas(index: Index) -> None:
+    results = index.results(RUNS)
+    shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
+    expected = {row["target"]: row for row in deltas(results.frame, reference="REF").iter_rows(named=True)}
+    assert shown.keys() == expected.keys()
+    for target, (first, second) in shown.items():
+        row = expected[target]
+        assert first.score == pytest.approx(np.mean(SCORES["REF", target]))
+        assert (first.delta, second.score) == (None, row["mean"])
+        assert (second.delta, second.low, second.high) == (row["delta"], row["low"], row["high"])
+    assert shown["fr"][1].shade == "farthest-below"
+
+
+def test_the_order_says_what_is_the_reference(index: Index) -> None:
+    results = index.results(RUNS[::-1])
+    shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
+    assert shown["fr"][1].delta == pytest.approx(np.mean(SCORES["REF", "fr"]) - np.mean(SCORES["1-2", "fr"]))
+
+
+def test_runs_with_other_seeds_are_compared_one_to_one(index: Index) -> None:
+    results = index.results([RUNS[0], RUNS[4]])  # seed 0 of REF and seed 1 of 1-2
+    shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
+    assert shown["fr"][1].delta == pytest.approx(0.62 - 0.80)
+    assert shown["fr"][1].low is None
+
+
+def test_other_test_sets_are_not_compared(tmp_path: Path) -> None:
+    rows = result_rows({("REF", "fr"): [0.5], ("1-2", "fr"): [0.4], ("REF", "de"): [0.5], ("1-2", "de"): [0.4]})
+    odd = (pl.col("target") == "fr") & (pl.col("changes") == "1-2")
+    rows = rows.with_columns(n=pl.when(odd).then(11).otherwise(pl.col("n")))
+    results = StudyResults(rows)
+    shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
+    assert (shown["fr"][1].score, shown["fr"][1].delta) == (0.4, None)
+    assert shown["de"][1].delta == pytest.approx(-0.1)
+
+
+def sentences(chance: np.random.Generator) -> Subject:
+    """One seed, thirty sentences of ten words: REF has nine of them right on average, 1-2 seven."""
+    rows = result_rows({("REF", "fr"): [0.9], ("1-2", "fr"): [0.7]}, n=30)
+    made = []
+    for run, share in zip(rows["run"], (0.9, 0.7), strict=True):
+        for item in range(30):
+            right = chance.random(10) < share
+            made.append(prediction(run, "fr", item, ["w"] * 10, ["A"] * 10, np.where(right, "A", "B").tolist()))
+    return Subject("tests", StudyResults(rows, pl.DataFrame(made).lazy()))
+
+
+def test_tests_and_intervals_are_over_the_sentences(tmp_path: Path) -> None:
+    subject = sentences(np.random.default_rng(0))
+    write_store(tmp_path, subject)
+    results = Index(tmp_path).results([run.name for run in runs_of(subject)])
+    first, second = columns(results, "accuracy")
+    found = significance(results, first, second, "accuracy", "fr")
+    frames = subject.results.predictions.collect().partition_by("run", maintain_order=True)
+    a, b = (
+        [TagCounts(*row) for row in frame.select("accuracy.correct", "accuracy.total").iter_rows()] for frame in frames
+    )
+    assert found["p"] == permutation_test(a, b, lambda counts: counts.accuracy, 1000).p
+    bounds = paired_bootstrap(a, b, lambda counts: counts.accuracy, 1000)
+    assert (found["low"], found["high"], found["over"]) == (bounds.low, bounds.high, "sentences")
+    assert found["low"] < -0.2 < found["high"] < 0
+    assert found["stars"] == "**"
+    assert found["test"] == "permutation of examples"
+
+
+def test_tests_of_several_seeds_keep_the_interval_over_seeds(index: Index) -> None:
+    results = index.results(RUNS)
+    first, second = columns(results, "accuracy")
+    found = significance(results, first, second, "accuracy", "fr")
+    expected = (
+        deltas(results.frame, results.predictions, reference="REF").filter(pl.col("target") == "fr").to_dicts()[0]
+    )
+    assert {name: found[name] for name in ("p", "low", "high", "test")} == {
+        name: expected[name] for name in ("p", "low", "high", "test")
+    }
+    assert found["over"] == "seeds"
+
+
+def test_what_cannot_be_tested(index: Index) -> None:
+    results = index.results(RUNS)
+    shown = columns(results, "accuracy")
+    nothing = replace(results, predictions=results.predictions.filter(pl.col("run") == ""))
+    with pytest.raises(UsageError, match="no predictions"):
+        significance(nothing, *shown, "accuracy", "fr")

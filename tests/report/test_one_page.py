@@ -1,0 +1,27 @@
+"""The short report: the same content as Markdown and HTML, and nothing in it is read as markup."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isogloss.report.one_page import Section, as_html, as_markdown
+from isogloss.results.tables import Cell, Table
+
+TABLE = Table(("system", "test"), ((Cell("a|b"), Cell("-1.5", True)),))
+
+
+def test_sections_in_order() -> None:
+    parts = [Section("One", ("First.", "Second.")), Section("Two", table=TABLE, commands=("isogloss ls",))]
+    told = as_markdown("Title", parts)
+    assert told.index("First.") < told.index("Second.") < told.index("## Two") < told.index("| a\\|b | −1.5 |")
+    page = as_html("Title", parts)
+    assert "<h1><bdi" in page and "<td" in page and "<pre>isogloss ls</pre>" in page
+
+
+@given(st.text(st.sampled_from("<>&\"'`*_[]#|a \u202e"), max_size=30))
+def test_text_stays_text(text: str) -> None:
+    page = as_html(text, [Section(text, (text,), Table((text,), ((Cell(text),),)), (text,))])
+    plain = as_html("", [Section("", ("",), Table(("",), ((Cell(""),),)), ("",))])
+    assert page.count("<") == plain.count("<")
+    assert "<script" not in page

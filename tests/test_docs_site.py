@@ -1,0 +1,72 @@
+"""The site as it is built: no warning, nothing fetched from anywhere, and pages that fit a phone and a desk."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+LOADED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"'>\s]+)")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("mkdocs", reason="the documentation's packages are not here (pip install 'isogloss[docs]')")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not found:
+        pytest.skip("no Chromium here (apt-get install chromium)")
+    library = pytest.importorskip("playwright.sync_api", reason="no Playwright here (pip install playwright)")
+    with library.sync_playwright() as playwright:
+        one = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield one
+        one.close()
+
+
+def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 25
+    for page in pages:
+        assert not LOADED.findall(page.read_text(encoding="utf-8")), page.name
+    for style in site.rglob("*.css"):
+        assert not re.findall(r"url\([\"']?https?:|@import", style.read_text(encoding="utf-8")), style.name
+
+
+def test_no_page_tells_where_it_was_made(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        assert str(ROOT) not in page.read_text(encoding="utf-8"), page.name
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_pages_open_quietly_and_fit(site: Path, browser: Any, width: int) -> None:
+    said: list[str] = []
+    view = browser.new_page(viewport={"width": width, "height": 900})
+    view.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    view.on("pageerror", lambda error: said.append(str(error)))
+    view.on("request", lambda asked: said.append(asked.url) if not asked.url.startswith(("file:", "data:")) else None)
+    for page in sorted(site.rglob("*.html")):
+        if page.name != "404.html":  # whose links are those of a server's root
+            view.goto(page.as_uri())
+            assert view.evaluate("document.documentElement.scrollWidth") <= width, page.name
+    assert said == []
