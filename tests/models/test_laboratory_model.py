@@ -32,15 +32,18 @@ def test_the_model_library_loads_it(model: LoadedModel) -> None:
     assert stock.base_model.state_dict().keys() == model.body.state_dict().keys()
 
 
-def test_languages_meet_in_the_middle(model: LoadedModel) -> None:
-    """Matching rises to a layer within and falls at the end, for relatives in its own and in other letters."""
-    parallel = ig.Laboratory(0).parallel(["qla", "qlb", "qlc"], 200)
-    curves = ig.similarity(model, parallel, source="qla", indexes=["matching"], bootstrap=0)
-    for target in ("qlb", "qlc"):
+@pytest.mark.parametrize("index", ["matching", "cka", "anc"])
+def test_languages_meet_in_the_middle(model: LoadedModel, index: str) -> None:
+    """Every index rises to a layer within and falls at the end, for relatives and strangers in several scripts."""
+    parallel = ig.Laboratory(0).parallel(["qla", "qlb", "qlc", "qld", "qlf"], 200)
+    curves = ig.similarity(model, parallel, source="qla", indexes=[index], bootstrap=0)
+    for target in ("qlb", "qlc", "qld", "qlf"):
         rows = curves.frame.filter(target=target).sort("layer")["value"].to_list()
         best = int(np.argmax(rows))
-        assert 2 <= best <= 10, rows
-        assert rows[best] > 1.3 * rows[0] and rows[best] > 1.5 * rows[12], rows
+        assert 3 <= best <= 10, rows
+        assert rows[best] > rows[0] and rows[best] > 1.05 * rows[12], rows
+        if index == "matching":
+            assert rows[best] > 1.3 * rows[0] and rows[best] > 1.3 * rows[12], rows
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ FAULTS = {
     NOT_A_NUMBER: "hold NaN or +inf; training may have diverged",
     NO_TREE: "forbid (-inf) every tree with a single root",
 }
-PART = 128  # sentences that one thread takes at a time
+LEAST_PART, MOST_THREADS = 128, 8  # sentences worth a thread; more threads take longer to start than they save
 
 # what is known of each node while the best tree is searched
 HEAD, COMPONENT = 0, 1  # the word or root that enters it; the newest node that holds it (of words only)
@@ -55,17 +55,19 @@ def decode_trees(scores: ArrayLike, lengths: ArrayLike | None = None) -> NDArray
         raise UsageError(f"lengths must be one number from 0 to {array.shape[1]} for each of {len(array)} sentences")
     array, heads = np.ascontiguousarray(array), np.full(array.shape[:2], NO_HEAD, dtype=np.int64)
 
+    size = max(LEAST_PART, -(-len(array) // MOST_THREADS))
+
     def decode(start: int) -> None:
-        part = slice(start, start + PART)
+        part = slice(start, start + size)
         sentence, fault = _decode(array[part], words[part], heads[part])
         if fault:
             raise UsageError(f"arc scores of sentence {start + sentence} {FAULTS[fault]}")
 
-    if len(array) <= PART:
+    if len(array) <= LEAST_PART:
         decode(0)
     else:
-        with ThreadPoolExecutor() as pool:  # compiled code lets go of the interpreter lock
-            list(pool.map(decode, range(0, len(array), PART)))
+        with ThreadPoolExecutor(MOST_THREADS) as pool:  # compiled code lets go of the interpreter lock
+            list(pool.map(decode, range(0, len(array), size)))
     return heads
 
 
