@@ -182,3 +182,11 @@ def test_real_test_sets_are_mixed() -> None:
     assert {(item.question_lang, item.context_lang) for item in read_corpora([str(mlqa)], "qa", lang="hi")} == {
         ("hi", "en")
     }
+
+
+def test_domains_of_the_laboratory() -> None:
+    lab = ig.Laboratory(3)
+    assert read_corpora(["lab:qla/test/4/talk@3"], "treebank") == lab.treebank("qla", "test", 4, "talk")
+    assert read_corpora(["lab:qla/test/4/chronicle@3"], "ner") == lab.ner("qla", "test", 4, "chronicle")
+    with pytest.raises(UsageError, match="have domains, not nli"):
+        read_corpora(["lab:qla/test/4/talk"], "nli")

@@ -20,7 +20,7 @@ from isogloss.results.store import Store, write_whole
 from isogloss.results.study_record import Run
 from isogloss.results.study_results import StudyResults
 from isogloss.studies.backends import Outcome, new_backend
-from isogloss.studies.plan import Plan
+from isogloss.studies.planned import Plan
 from isogloss.studies.run import Watch, planned, run_study
 
 TIMES = "times.json"

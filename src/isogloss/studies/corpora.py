@@ -84,7 +84,10 @@ def _read(reference: str, kind: str, lang: str | None) -> Corpus[Any]:
     lab, number = Laboratory(int(match["seed"] or 0)), int(match["number"])
     if kind == "text":
         return lab.text(match["langs"], number)
-    made: Corpus[Any] = getattr(lab, kind)(match["langs"], match["split"], number)
+    domain = {"domain": match["domain"]} if match["domain"] else {}
+    if domain and kind not in ("treebank", "ner"):
+        raise UsageError(f"{reference}: only treebanks and entities of the laboratory have domains, not {kind}")
+    made: Corpus[Any] = getattr(lab, kind)(match["langs"], match["split"], number, **domain)
     return made
 
 

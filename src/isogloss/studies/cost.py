@@ -15,7 +15,7 @@ from typing import Any
 from isogloss.results.store import Damaged, Store
 from isogloss.studies.backends import Stage
 from isogloss.studies.parts import LAB, TRANSLITERATED, mixed_parts
-from isogloss.studies.plan import Plan
+from isogloss.studies.planned import Plan
 from isogloss.studies.spec import BILSTM
 from isogloss.studies.weights import weights_of
 

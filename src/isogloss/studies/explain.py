@@ -9,7 +9,7 @@ from isogloss.results.store import Store
 from isogloss.studies.cost import estimate, network_bytes
 from isogloss.studies.devices import cores
 from isogloss.studies.parts import for_task
-from isogloss.studies.plan import Plan
+from isogloss.studies.planned import Plan
 
 KINDS = {
     "model": "changed models",

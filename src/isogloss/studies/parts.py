@@ -17,8 +17,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
-LAB = re.compile(r"lab:(?P<langs>[\w,-]+)/(?P<split>train|dev|test)/(?P<number>[1-9]\d*)(?:@(?P<seed>\d+))?")
-LAB_FORM = "lab:LANGUAGE/SPLIT/NUMBER[@SEED] such as lab:qla/train/1000"
+LAB = re.compile(
+    r"lab:(?P<langs>[\w,-]+)/(?P<split>train|dev|test)/(?P<number>[1-9]\d*)(?:/(?P<domain>talk|chronicle))?(?:@(?P<seed>\d+))?"
+)
+LAB_FORM = "lab:LANGUAGE/SPLIT/NUMBER[/DOMAIN][@SEED] such as lab:qla/train/1000"
 MIXED, AND = "mixed:", "|"
 TRANSLITERATED = "transliterated:"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from isogloss.results.study_record import Record
 from isogloss.results.study_results import read_published
-from isogloss.studies.plan import Plan
+from isogloss.studies.planned import Plan
 
 
 def record_of(plan: Plan, failed: Mapping[str, str]) -> Record:

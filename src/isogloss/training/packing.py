@@ -8,9 +8,10 @@ By line: every line is a sequence of its own, padded; a longer one is cut into s
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -100,16 +101,28 @@ def _encoded(model: LoadedModel, lines: list[str], words: bool) -> Iterator[Ids]
     if words and not tokenizer.is_fast:
         raise UsageError(f"masking by words needs a fast tokenizer; that of '{model.name}' is none")
     table = _beginnings(tokenizer) if words else None
-    options = {"add_special_tokens": False, "return_attention_mask": False, "return_token_type_ids": False}
-    found = tokenizer(lines, return_offsets_mapping=words and table is None, verbose=False, **options)
-    for i, ids in enumerate(found["input_ids"]):
-        piece = np.zeros((len(ids), 2), dtype=np.int32)
-        piece[:, 0] = ids
+    offsets = words and table is None
+    for i, encoding in enumerate(_encodings(tokenizer, lines, offsets)):
+        piece = np.zeros((len(encoding.ids), 2), dtype=np.int32)
+        piece[:, 0] = encoding.ids
         if table is not None:
             piece[:, 1] = table[piece[:, 0]]
-        elif words:
-            piece[:, 1] = _begins(lines[i], found["offset_mapping"][i], found.word_ids(i))
+        elif offsets:
+            piece[:, 1] = _begins(lines[i], encoding.offsets, encoding.word_ids)
         yield piece
+
+
+def _encodings(tokenizer: Any, lines: list[str], offsets: bool) -> Sequence[Any]:
+    """Each line's tokens, without special ones and uncut; from the compiled tokenizer itself where there is one."""
+    if not tokenizer.is_fast:
+        found = tokenizer(lines, add_special_tokens=False, return_attention_mask=False, verbose=False)
+        return [SimpleNamespace(ids=ids) for ids in found["input_ids"]]
+    compiled = tokenizer.backend_tokenizer
+    compiled.no_truncation()
+    compiled.no_padding()
+    encode = compiled.encode_batch if offsets else compiled.encode_batch_fast
+    encodings: Sequence[Any] = encode(lines, add_special_tokens=False)
+    return encodings
 
 
 def _beginnings(tokenizer: Any) -> npt.NDArray[np.bool_] | None:

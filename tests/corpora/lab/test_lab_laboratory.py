@@ -164,3 +164,16 @@ def test_unknown_language_and_split_are_named() -> None:
 
 def test_sentences_never_end() -> None:
     assert len(list(islice(Laboratory().sentences("qlg"), 300))) == 300
+
+
+def test_domains_differ_in_what_they_say() -> None:
+    lab = Laboratory(0)
+    banks = {domain: lab.treebank("qla", "test", 300, domain) for domain in ("", "talk", "chronicle")}
+    words = {domain: sum(len(tree.words) for tree in bank) / 300 for domain, bank in banks.items()}
+    tags = {domain: [tag for tree in bank for tag in tree.upos] for domain, bank in banks.items()}
+    names = {domain: found.count("PROPN") / len(found) for domain, found in tags.items()}
+    assert words["talk"] < words[""] - 0.5
+    assert names["chronicle"] > 1.5 * names[""]
+    assert not {tree.sent_id for tree in banks[""]} & {tree.sent_id for tree in banks["talk"]}
+    with pytest.raises(UnknownName, match="domain"):
+        lab.treebank("qla", "test", 1, "poems")

@@ -42,6 +42,7 @@ SPLITS = ("train", "dev", "test")
 CONCEPTS = (*CONTENT_WORDS, *FUNCTION_WORDS)
 NAMED = 55  # per cent of persons and places with a proper name in entity corpora; raw text has fewer
 LASTING = 8  # lines of raw text that are about one topic, on average
+DOMAINS = ("talk", "chronicle")  # other domains of a treebank: running text; proper names nearly everywhere
 
 
 class Laboratory:
@@ -65,14 +66,14 @@ class Laboratory:
         check_name(split, SPLITS, "split")
         return check_name(lang, self.languages, "language of the laboratory")
 
-    def sentences(self, lang: str, purpose: str = "text", split: str = "train") -> Iterator[Sentence]:
+    def sentences(self, lang: str, purpose: str = "text", split: str = "train", domain: str = "") -> Iterator[Sentence]:
         """Sentences of one language without end, with all that is known of them."""
         self.check(lang, split)
-        manner = {"ner": {"named": NAMED}, "text": {"lasting": LASTING}}.get(purpose, {})
-        sampler = Sampler(Chance(self.seed, purpose, split, lang), **manner)
-        meanings = (
-            running_text(sampler, partial(may_enter, split=split)) if purpose == "text" else _meanings(sampler, split)
-        )
+        running = purpose == "text" or domain == "talk"
+        named = {"chronicle": 85}.get(check_name(domain, ("", *DOMAINS), "domain"), NAMED if purpose == "ner" else 30)
+        chance = Chance(self.seed, purpose, split, lang, *filter(None, [domain]))
+        sampler = Sampler(chance, named=named, lasting=LASTING if running else 1)
+        meanings = running_text(sampler, partial(may_enter, split=split)) if running else _meanings(sampler, split)
         return map(speaker(lang).say, meanings)
 
     def text(self, lang: str, n: int) -> Corpus[str]:
@@ -80,14 +81,17 @@ class Laboratory:
         lines = tuple(sentence.text for sentence in islice(self.sentences(lang), n))
         return Corpus(lines, lang, FORMATS["text"], self._origin("text"))
 
-    def treebank(self, lang: str, split: str, n: int) -> Corpus[Tree]:
-        sentences = enumerate(islice(self.sentences(lang, "treebank", split), n), 1)
-        trees = tuple(annotate.tree(sentence, f"{lang}-{split}-{i}") for i, sentence in sentences)
-        return Corpus(trees, lang, FORMATS["conllu"], self._origin("treebank", split))
+    def treebank(self, lang: str, split: str, n: int, domain: str = "") -> Corpus[Tree]:
+        """Sentences with their trees; of another domain, "talk" or "chronicle", where one is named."""
+        sentences = enumerate(islice(self.sentences(lang, "treebank", split, domain), n), 1)
+        named = "-".join(filter(None, (lang, split, domain)))
+        trees = tuple(annotate.tree(sentence, f"{named}-{i}") for i, sentence in sentences)
+        return Corpus(trees, lang, FORMATS["conllu"], self._origin("treebank", split, domain))
 
-    def ner(self, lang: str, split: str, n: int) -> Corpus[NerSentence]:
-        items = tuple(map(annotate.entities, islice(self.sentences(lang, "ner", split), n)))
-        return Corpus(items, lang, FORMATS["ner-tsv"], self._origin("ner", split))
+    def ner(self, lang: str, split: str, n: int, domain: str = "") -> Corpus[NerSentence]:
+        """Sentences with their entities; domains as those of `treebank`."""
+        items = tuple(map(annotate.entities, islice(self.sentences(lang, "ner", split, domain), n)))
+        return Corpus(items, lang, FORMATS["ner-tsv"], self._origin("ner", split, domain))
 
     def nli(self, lang: str, split: str, n: int) -> Corpus[NliPair]:
         """Inference pairs; the same meanings in every language."""
@@ -136,7 +140,7 @@ class Laboratory:
         return list(map(speaker(lang).say, _parallel(self.seed, split, n)))
 
     def _origin(self, *parts: str) -> str:
-        return " ".join(("laboratory", f"seed {self.seed}", *parts))
+        return " ".join(("laboratory", f"seed {self.seed}", *filter(None, parts)))
 
 
 def may_enter(meaning: Clause, split: str) -> bool:
