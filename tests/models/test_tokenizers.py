@@ -61,3 +61,12 @@ def test_sizes_and_kinds_that_cannot_be_are_refused() -> None:
         train_tokenizer(TEXT, "bpe", 200)
     with pytest.raises(UsageError, match="empty"):
         train_tokenizer([], "wordpiece")
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "unigram", "characters"])
+def test_letters_that_the_text_lacks(kind: str) -> None:
+    """Known in any case where the alphabet names them, at the beginning of a word and within it."""
+    without, with_them = (train_tokenizer(TEXT, kind, 600, alphabet=letters) for letters in ("", "ђñ"))
+    for word in ("ђ", "ђaђ", "ñañ"):
+        assert without.unk_token_id in without(word, add_special_tokens=False)["input_ids"]
+        assert with_them.unk_token_id not in with_them(word, add_special_tokens=False)["input_ids"]

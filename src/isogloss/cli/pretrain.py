@@ -25,6 +25,7 @@ def pretrain(
         str, typer.Option(help="To train: wordpiece, bpe, unigram, characters, bytes; or a folder that has one.")
     ] = "wordpiece",
     vocabulary: Annotated[int, typer.Option(min=10, help="Tokens of the vocabulary.")] = 8000,
+    alphabet: Annotated[str, typer.Option(help="Letters that the vocabulary has though the text may lack them.")] = "",
     layers: Annotated[int, typer.Option(min=1)] = 6,
     width: Annotated[int, typer.Option(min=2, help="Units of a layer.")] = 256,
     heads: Annotated[int | None, typer.Option(min=1, help="Attention heads (one for 64 units).")] = None,
@@ -78,6 +79,7 @@ def pretrain(
             objective=objective,
             tokenizer=tokenizer,
             vocabulary=vocabulary,
+            alphabet=alphabet,
             layers=layers,
             width=width,
             heads=heads,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -25,9 +26,18 @@ ALPHABET = 1000  # characters that a word piece may begin or go on with
 
 
 def train_tokenizer(
-    text: Iterable[str], kind: str = "wordpiece", vocabulary: int = 8000, *, causal: bool = False, length: int = 512
+    text: Iterable[str],
+    kind: str = "wordpiece",
+    vocabulary: int = 8000,
+    *,
+    alphabet: str = "",
+    causal: bool = False,
+    length: int = 512,
 ) -> PreTrainedTokenizerFast:
     """A cased tokenizer of at most `vocabulary` tokens, special ones included, trained on `text`.
+
+    `alphabet`: characters that it shall know though the text may lack them, so that words of other languages can be
+    spelt out.
 
     >>> train_tokenizer(["abc abd"] * 5, "bytes").tokenize("ab é")
     ['a', 'b', 'Ġ', 'Ã', '©']
@@ -36,7 +46,8 @@ def train_tokenizer(
     least = len(specials) + (BYTES if kind in ("bpe", "bytes") else 1)
     if vocabulary < least:
         raise UsageError(f"a vocabulary of the kind '{kind}' needs at least {least} tokens, got {vocabulary}")
-    tokenizer = KINDS[check_name(kind, KINDS, "kind of tokenizer")](text, vocabulary, specials)
+    spelt = chain(text, (2 * character for character in alphabet))  # at the beginning of a word and within
+    tokenizer = KINDS[check_name(kind, KINDS, "kind of tokenizer")](spelt, vocabulary, specials)
     if len(specials) == tokenizer.get_vocab_size():
         raise UsageError("the text that the tokenizer is trained on is empty")
     return _wrapped(tokenizer, specials, length)

@@ -28,7 +28,7 @@ from isogloss.training.packing import Text, pack
 from isogloss.training.sampling import balanced_lines
 from isogloss.training.workers import join
 
-VERSION = 1  # of what a run computes: raised when the same run would give other weights
+VERSION = 2  # of what a run computes: raised when the same run would give other weights
 TOKENIZER_TEXT = 100_000_000  # characters that a tokenizer is trained on at most
 DROPOUT = 0.1
 
@@ -39,6 +39,7 @@ def pretrain(
     *,
     tokenizer: str | os.PathLike[str] = "wordpiece",
     vocabulary: int = 8000,
+    alphabet: str = "",
     layers: int = 6,
     width: int = 256,
     heads: int | None = None,
@@ -61,9 +62,10 @@ def pretrain(
     For the objective "tlm" the text is a parallel set: a sequence is a sentence with its translation.
 
     `norm`: post, pre or normformer (post for an encoder, Llama's for a decoder, where not given).
-    `tokenizer`: a kind to train (wordpiece, bpe, unigram, characters, bytes), or a folder that has one. The budget is
-    `steps`, `tokens` or `minutes`, whichever ends first (10 000 steps where none is given). `dropout` is that of
-    this training; the saved model is set to the usual 0.1. `probes`: parallel text on which alignment is watched.
+    `tokenizer`: a kind to train (wordpiece, bpe, unigram, characters, bytes), or a folder that has one. `alphabet`:
+    letters that a trained one shall know in any case. The budget is `steps`, `tokens` or `minutes`, whichever ends
+    first (10 000 steps where none is given). `dropout` is that of this training; the saved model is set to the usual
+    0.1. `probes`: parallel text on which alignment is watched.
     `half` saves the weights in fp16.
     `settings` are those of `LanguageModelSettings` (objective, batch, length, learning_rate, alpha, masking …).
     A run that was interrupted goes on when it is called again; a finished one is read back.
@@ -74,9 +76,9 @@ def pretrain(
     plan = LanguageModelSettings(**{"by_line": settings.get("objective") == "tlm", **settings}, budget=budget)
     found = survey(_pairs(texts, plan) if isinstance(texts, ParallelSet) else texts)
     run = identity(VERSION, {lang: one.digest for lang, one in found.items()}, os.fspath(tokenizer), vocabulary,
-                   layers, width, heads, norm, dropout, asdict(plan), seed)  # fmt: skip
+                   alphabet, layers, width, heads, norm, dropout, asdict(plan), seed)  # fmt: skip
     if not finished(folder, run):
-        marks = _tokenizer(folder / UNFINISHED / "tokenizer", tokenizer, found, vocabulary, plan)
+        marks = _tokenizer(folder / UNFINISHED / "tokenizer", tokenizer, found, vocabulary, alphabet, plan)
         sizes: dict[str, Any] = {
             "layers": layers,
             "width": width,
@@ -134,6 +136,7 @@ def _tokenizer(
     wanted: str | os.PathLike[str],
     surveys: Mapping[str, Survey],
     vocabulary: int,
+    alphabet: str,
     settings: LanguageModelSettings,
 ) -> Any:
     """The tokenizer of this run: of an interrupted one, of a folder, or trained on text in which languages are
@@ -143,7 +146,9 @@ def _tokenizer(
         texts = {lang: one.train for lang, one in surveys.items()}
         characters = {lang: one.characters for lang, one in surveys.items()}
         text = balanced_lines(texts, characters, alpha=settings.alpha, most=TOKENIZER_TEXT)
-        made = train_tokenizer(text, str(wanted), vocabulary, causal=settings.causal, length=max(512, settings.length))
+        made = train_tokenizer(
+            text, str(wanted), vocabulary, alphabet=alphabet, causal=settings.causal, length=max(512, settings.length)
+        )
         unfinished = folder.with_name(".tokenizer.part")
         made.save_pretrained(unfinished)
         unfinished.rename(folder)
