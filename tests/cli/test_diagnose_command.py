@@ -50,6 +50,15 @@ def test_the_whole_story(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert (folder / "diagnosis-qlj" / "model" / "kind").read_text().startswith("adapt+transliterate")
 
 
+def test_the_store_may_be_elsewhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = isogloss(
+        capsys, "diagnose", "laboratory", "--lang", "qlj", *LAB, "--seeds", 2, "--remedy", "none", "--workers", 0,
+        "--device", "cpu", "--store", folder / "shared", "--out", folder / "deep" / "diagnosis",
+    )  # fmt: skip
+    assert code == 0, err
+    assert (folder / "shared" / "studies").is_dir() and (folder / "deep" / "diagnosis" / "verdict.json").is_file()
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from subjects import small
 
 from isogloss.report.one_page import Section, as_html, as_markdown
+from isogloss.report.page import page
+from isogloss.report.pictures import Picture
 from isogloss.results.tables import Cell, Table
 
 TABLE = Table(("system", "test"), ((Cell("a|b"), Cell("-1.5", True)),))
@@ -25,3 +28,19 @@ def test_text_stays_text(text: str) -> None:
     plain = as_html("", [Section("", ("",), Table(("",), ((Cell(""),),)), ("",))])
     assert page.count("<") == plain.count("<")
     assert "<script" not in page
+
+
+def test_a_picture_says_what_it_shows() -> None:
+    shown = Section("One", picture=Picture("<svg></svg>", 'a "chart" <b>'))
+    assert '<figure class="scroll" role="img" aria-label="a &quot;chart&quot; &lt;b&gt;" tabindex="0"><svg></svg>' in (
+        as_html("Title", [shown])
+    )
+    assert "svg" not in as_markdown("Title", [shown])
+
+
+def test_sections_stand_before_what_was_found() -> None:
+    whole = page(small(), sections=[Section("Mine <1>", ("I say.",)), Section("Mine 2", ("I say more.",))])
+    places = [whole.index(one) for one in ('<section id="part-1"', "I say.", '<section id="part-2"', "I say more.",
+                                           '<section id="findings"')]  # fmt: skip
+    assert places == sorted(places)
+    assert '<li><a href="#part-1">Mine &lt;1&gt;</a></li>' in whole and "Mine <1>" not in whole

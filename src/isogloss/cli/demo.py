@@ -1,55 +1,137 @@
-"""`isogloss demo`: the laboratory, and a first measurement, in a minute and without a network."""
+"""`isogloss demo`: the whole story in the laboratory, in three minutes and without a network."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isogloss.cli.screen import out, progress_bars, show_table
+from isogloss.cli.arguments import Device
+from isogloss.cli.run import study_progress
+from isogloss.cli.screen import complain, err, library_warnings, out, show_table, warn
 
-COMPARED = ["qla", "qlb", "qlc", "qld", "qlf"]  # the source, two relatives, one in other letters, two strangers
+if TYPE_CHECKING:
+    import polars as pl
+
+    from isogloss.report.one_page import Section
+    from isogloss.results.store import Store
+    from isogloss.studies.demo_study import Amounts
+
+BARS = " ▁▂▃▄▅▆▇█"
+REPORT = "report.html"
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--out", "-o", help="Where the chart goes (.html, .svg, .png).")] = Path(
-        "isogloss-demo.html"
-    ),
+    output: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the report, and for all that is done.")
+    ] = Path("isogloss-demo"),
     sentences: Annotated[int, typer.Option(min=50, help="Parallel sentences to compare.")] = 200,
+    workers: Annotated[int | None, typer.Option(min=0, help="Processes; as many as there is room for.")] = None,
+    device: Device = None,
 ) -> None:
-    """Show the artificial languages of the laboratory and measure an encoder on them."""
+    """Tell the whole story in the laboratory: where languages meet, what breaks transfer, and what repairs it."""
+    _languages()  # before anything slow is imported
+    from isogloss.results.store import Store
+    from isogloss.studies.demo_study import Amounts
+
+    options: dict[str, Any] = {"device": device, **({} if workers is None else {"workers": workers})}
+    store = Store(output / "store")
+    try:
+        with library_warnings():
+            parts = _told(replace(Amounts(), parallel=sentences), output, store, options)
+    except KeyboardInterrupt:
+        warn(f"the work so far is kept in {output}; the same command goes on from there")
+        raise
+    out.print("\n[bold]In short[/]")
+    for part in parts:
+        out.print(f"{part.title.partition('.')[0]}. {part.sentences[0]}", soft_wrap=not out.is_terminal, markup=False)
+    out.print(f"\nReport: {(output / REPORT).resolve()}", soft_wrap=True, markup=False)
+    out.print(f"Next: isogloss serve {store.folder} · isogloss ls · isogloss --help", soft_wrap=True, markup=False)
+
+
+def _languages() -> None:
+    """The laboratory, and one meaning in all of its languages."""
     from isogloss.cli.ls import SHELVES
     from isogloss.corpora.lab.laboratory import Laboratory
-    from isogloss.models.load import load_model
-    from isogloss.models.similarity import similarity
-    from isogloss.results.files import check_suffix
 
-    check_suffix(output)
-    lab = Laboratory(seed=0)
     columns, rows = SHELVES["laboratory"]
     show_table("The laboratory: artificial languages whose answers are known", columns, rows())
-    text = lab.parallel(list(lab.languages), sentences)
-    shortest = min(range(20), key=lambda i: len(text[i]["qla"]))
-    show_table("\nOne meaning in all of them", ("code", "sentence"), text[shortest].items())
-
-    with progress_bars("measuring the laboratory's 12-layer encoder") as bars:
-        chosen = lab.parallel(COMPARED, sentences)
-        curves = similarity(load_model("laboratory"), chosen, source="qla", progress=bars)
-    out.print()
-    for index in curves.indexes:
-        values = curves.table(index).select("target", "0", "4", "8", "12").iter_rows()
-        head = ("pair", "layer 0", "layer 4", "layer 8", "layer 12")
-        show_table(index, head, ((f"qla–{t}", *_round(v)) for t, *v in values))
-    curves.write(output)
-    out.print(
-        "\nThis encoder has read raw text of these languages, never a translation. Matching rises to a layer within "
-        "and falls at the end: first it aligns, then it predicts. Relatives meet, even in other letters; strangers "
-        "hardly do."
-    )
-    out.print(f"Chart: {output.resolve()}", soft_wrap=True)
-    out.print("Next: isogloss similarity --help · isogloss lab --help · isogloss ls")
+    lab = Laboratory(seed=0)
+    text = lab.parallel(list(lab.languages), 20)
+    shortest = min(text, key=lambda meaning: len(meaning["qla"]))
+    show_table("\nOne meaning in all of them", ("code", "sentence"), shortest.items())
 
 
-def _round(values: list[float]) -> list[str]:
-    return [f"{value:.3f}" for value in values]
+def _told(amounts: Amounts, folder: Path, store: Store, options: dict[str, Any]) -> list[Section]:
+    """The five parts, shown one after the other and written to the report."""
+    from isogloss.report.analysis import analyse
+    from isogloss.report.subject import from_store
+    from isogloss.report.write import write_report
+    from isogloss.studies import demo_story as story
+    from isogloss.studies.demo_study import NAME, demo_diagnosis, demo_study
+    from isogloss.studies.diagnose import diagnose
+    from isogloss.studies.run import run_study
+
+    _say("fine-tuning and measuring the laboratory's encoder")
+    with study_progress(store) as watch:
+        failed = run_study(demo_study(amounts), store=store.folder, watch=watch, **options).failed
+    for label, reason in failed.items():
+        complain(f"{label}: {reason}")
+    if failed:
+        raise typer.Exit(1)
+    subject = from_store(store.folder, NAME)
+    analysis = analyse(subject)
+    parts = [story.meeting(subject), story.layers(subject), story.gaps(subject, analysis)]
+    for part in parts:
+        _show(part)
+    given = demo_diagnosis(amounts)
+    with study_progress(store) as watch:
+        verdict = diagnose(
+            "laboratory", **given, out=folder / given["lang"], store=store.folder, watch=watch, tell=_say, **options
+        )
+    parts += [story.unseen(verdict), story.adjustment(subject, analysis, amounts.bitext)]
+    for part in parts[-2:]:
+        _show(part)
+    _histograms(subject.distances.frame.filter(metric=story.METRIC))
+    write_report(replace(subject, title="isogloss demo"), folder / REPORT, sections=parts)
+    return parts
+
+
+def _say(what: str) -> None:
+    err.print(f"{what} …", soft_wrap=True, markup=False)
+
+
+def _show(part: Section) -> None:
+    """A part's table; where it has none, what it says."""
+    if part.table:
+        show_table(f"\n{part.title}", part.table.head, ([cell.text for cell in row] for row in part.table.body))
+    else:
+        out.print(f"\n[bold]{part.title}[/]")
+        for sentence in part.sentences:
+            out.print(sentence, markup=False)
+
+
+def _histograms(frame: pl.DataFrame) -> None:
+    """Distances of words, model by model, each histogram as a line of bars."""
+    rows = [
+        (
+            model,
+            words,
+            f"{min(group['low']):.1f}",
+            _bars(group.sort("low")["share"].to_list()),
+            f"{max(group['high']):.1f}",
+        )
+        for (model, words), group in frame.group_by("model", "words", maintain_order=True)
+    ]
+    show_table("\nDistances of words", ("model", "words", "from", "share of pairs", "to"), rows)
+
+
+def _bars(shares: list[float]) -> str:
+    """
+    >>> _bars([0.0, 0.1, 0.4, 0.2])
+    ' ▂█▄'
+    """
+    most = max(shares)
+    return "".join(BARS[round(8 * share / most)] for share in shares)

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from isogloss import __version__
 from isogloss.report.markup import isolated, shade_rules, text
+from isogloss.report.pictures import Picture
 from isogloss.results.table_formats import html_table, markdown, markdown_text
 from isogloss.results.tables import Table
 
@@ -16,12 +17,14 @@ LONGEST = 2000  # characters of a sentence
 
 @dataclass(frozen=True)
 class Section:
-    """Sentences, each a paragraph, then a table and commands to be typed, where there are some."""
+    """Sentences, each a paragraph, then a table, a picture (on pages alone) and commands to be typed, where there are
+    some."""
 
     title: str
     sentences: tuple[str, ...] = ()
     table: Table | None = None
     commands: tuple[str, ...] = ()
+    picture: Picture | None = None
 
 
 def as_markdown(title: str, sections: Sequence[Section]) -> str:
@@ -48,7 +51,7 @@ def as_markdown(title: str, sections: Sequence[Section]) -> str:
 def as_html(title: str, sections: Sequence[Section]) -> str:
     """The same as a page without scripts."""
     style = files("isogloss.report").joinpath("page.css").read_text(encoding="utf-8")
-    body = "\n".join(map(_html_section, sections))
+    body = "\n".join(f"<section>\n<h2>{text(one.title)}</h2>\n{section_body(one)}\n</section>" for one in sections)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -71,8 +74,12 @@ def as_html(title: str, sections: Sequence[Section]) -> str:
 """
 
 
-def _html_section(section: Section) -> str:
+def section_body(section: Section) -> str:
+    """All of a section but its title, as HTML."""
     sentences = "\n".join(f'<p dir="auto">{text(one, LONGEST)}</p>' for one in section.sentences)
     table = f'<div class="scroll" tabindex="0">\n{html_table(section.table)}</div>' if section.table else ""
     commands = f"<pre>{text(chr(10).join(section.commands), LONGEST)}</pre>" if section.commands else ""
-    return f"<section>\n<h2>{text(section.title)}</h2>\n{sentences}\n{table}\n{commands}\n</section>"
+    drawn = section.picture
+    label = f'role="img" aria-label="{text(drawn.alt, LONGEST)}"' if drawn else ""
+    picture = f'<figure class="scroll" {label} tabindex="0">{drawn.svg}</figure>' if drawn else ""
+    return f"{sentences}\n{table}\n{picture}\n{commands}"

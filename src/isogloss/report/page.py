@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -21,6 +21,7 @@ from isogloss.report.charts import Spec, curve_spec, gap_spec, histogram_spec, s
 from isogloss.report.examples import examples
 from isogloss.report.findings import findings
 from isogloss.report.markup import isolated, json_element, script_hash, shade_rules, table_html, text
+from isogloss.report.one_page import Section, section_body
 from isogloss.report.series import series
 from isogloss.report.subject import Subject
 from isogloss.report.tables import NamedTable, tables
@@ -30,24 +31,25 @@ LICENCE = """<!-- Charts by Vega, Vega-Lite and Vega-Embed, inlined below: Copyr
 Interactive Data Lab and contributors, BSD-3-Clause; they come without warranty of any kind. -->"""
 
 
-def page(subject: Subject, analysis: Analysis | None = None) -> str:
-    """The whole page."""
+def page(subject: Subject, analysis: Analysis | None = None, sections: Sequence[Section] = ()) -> str:
+    """The whole page; `sections` that somebody wrote stand before what was found."""
     analysis = analysis or analyse(subject)
     data = {**series(subject, analysis.scores), "examples": examples(subject, analysis)}
     specs = dict(charts(subject, analysis.scores))
     found = tables(subject, analysis)
     parts = [
+        *((f"part-{number}", text(one.title), section_body(one)) for number, one in enumerate(sections, 1)),
         ("findings", "What was found", _findings(subject, analysis)),
         ("tables", "Tables", _tables(found)),
         ("charts", "Charts", figures(specs)),
         ("wrong", "Where predictions go wrong", EXAMPLES if data["examples"] else ""),
         ("made", "How this was made", "\n".join(_made(subject))),
     ]
-    sections = [(id, title, body) for id, title, body in parts if body]
-    links = "".join(f'<li><a href="#{id}">{title}</a></li>' for id, title, _ in sections)
+    shown = [(id, title, body) for id, title, body in parts if body]
+    links = "".join(f'<li><a href="#{id}">{title}</a></li>' for id, title, _ in shown)
     body = "\n".join(
         f'<section id="{id}" aria-labelledby="{id}-title">\n<h2 id="{id}-title">{title}</h2>\n{content}\n</section>'
-        for id, title, content in sections
+        for id, title, content in shown
     )
     scripts = [*([vega()] if specs else []), page_script()]
     return f"""<!DOCTYPE html>

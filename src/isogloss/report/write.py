@@ -12,6 +12,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.files import atomic_write_binary
 from isogloss.report.analysis import analyse
 from isogloss.report.export import Progress, export
+from isogloss.report.one_page import Section
 from isogloss.report.page import page
 from isogloss.report.subject import Subject, of_results, read_subject
 from isogloss.results.curves import Curves
@@ -28,16 +29,19 @@ def write_report(
     folder: str | os.PathLike[str] | None = None,
     title: str | None = None,
     progress: Progress | None = None,
+    sections: Sequence[Section] = (),
 ) -> None:
     """A page about results: those of a study in a store (`study` names it if there are several), files of rows, or
     what `transfer`, `run_study` or `similarity` returned. `folder`: where every table and figure goes as well.
+    `sections`: what somebody has to say of the results, before all that the page says by itself.
     """
     if Path(path).suffix != ".html":
         raise UsageError(f"{os.fspath(path)}: a report is one page; expected .html, got '{Path(path).suffix}'")
     subject = _subject(about, study, title or Path(path).stem)
     analysis = analyse(subject)
     with atomic_write_binary(path) as file:
-        file.write(page(subject, analysis).encode("utf-8", "replace"))  # half a surrogate pair is no character
+        content = page(subject, analysis, sections)
+        file.write(content.encode("utf-8", "replace"))  # half a surrogate pair is no character
     if folder is not None:
         export(subject, analysis, folder, progress)
 

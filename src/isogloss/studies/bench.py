@@ -57,6 +57,7 @@ class Bench:
         results = run_study(study, store=self.store.folder, watch=self.watch, **self.options)
         plan = planned(study, self.store, device=self.options.get("device"))
         times = {study["name"]: time.monotonic() - begun, **self.times()}  # what was taken the first time stays
+        self.folder.mkdir(parents=True, exist_ok=True)  # the store may well be elsewhere
         write_whole(self.folder / TIMES, json.dumps(times).encode())
         return Trial(study, plan, results, times[study["name"]])
 
