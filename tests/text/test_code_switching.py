@@ -74,7 +74,7 @@ def test_answers_are_found_again() -> None:
 def test_the_ratio_and_the_seed() -> None:
     lab = Laboratory(seed=0)
     bank, entries = lab.treebank("qla", "train", 300), lab.lexicon("qla", "qld")
-    known = {entry.source.lower() for entry in entries}
+    known = {e.source.lower() for e in entries if e.source.lower() != e.target.lower()}  # loans look the same
     half = code_switch(bank, entries, 0.5, seed=3)
     pairs = [(a, b) for old, new in zip(bank, half, strict=True) for a, b in zip(old.words, new.words, strict=True)]
     could = [(a, b) for a, b in pairs if a.lower() in known]
