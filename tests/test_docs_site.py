@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from browsing import chromium
+
 ROOT = Path(__file__).parents[1]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-FLAGS += ["--disable-component-update", "--disable-sync"]
 LOADED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"'>\s]+)")
 
 pytestmark = pytest.mark.slow
@@ -34,14 +33,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not found:
-        pytest.skip("no Chromium here (apt-get install chromium)")
-    library = pytest.importorskip("playwright.sync_api", reason="no Playwright here (pip install playwright)")
-    with library.sync_playwright() as playwright:
-        one = playwright.chromium.launch(executable_path=found, args=FLAGS)
+    with chromium() as one:
         yield one
-        one.close()
 
 
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
