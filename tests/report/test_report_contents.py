@@ -133,7 +133,7 @@ def test_a_curve_without_some_layers_keeps_its_places() -> None:
     frame = frame.filter((pl.col("target") != "fr") | (pl.col("layer") != 1))
     subject = of_results(Results(result_rows({})), Curves(frame), title="t")
     (curve,) = series(subject, analyse(subject).scores)["curves"]
-    assert curve["layer"] == (0, 1, 2)
+    assert curve["layer"] == [0, 1, 2]
     assert curve["value"] == [[100, None, 300], [400, None, 600]]
 
 

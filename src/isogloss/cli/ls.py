@@ -41,13 +41,17 @@ def languages() -> Iterable[Row]:
 def indexes() -> Iterable[Row]:
     from isogloss.indexes import INDEXES
 
-    return ((name, INDEXES[name].needs, INDEXES[name].summary) for name in INDEXES)
+    for name in INDEXES:
+        facts = INDEXES.facts(name)
+        yield name, "moments" if "of_moments" in facts else "vectors", facts["summary"]
 
 
 def tasks() -> Iterable[Row]:
     from isogloss.tasks import TASKS
 
-    return ((name, TASKS[name].corpus, ", ".join(TASKS[name].metrics), TASKS[name].summary) for name in TASKS)
+    for name in TASKS:
+        facts = TASKS.facts(name)
+        yield name, facts["corpus"], ", ".join(facts["metrics"]), facts["summary"]
 
 
 def families() -> Iterable[Row]:

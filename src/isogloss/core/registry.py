@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Generic, TypeVar
+from importlib.resources import files
+from typing import Any, Generic, TypeVar
 
 from isogloss.core.errors import UnknownName
 
@@ -32,6 +34,16 @@ class Registry(Mapping[str, T], Generic[T]):
         """The module that defines a member."""
         return self._members[check_name(name, self._members, self.kind)].split(":")[0]
 
+    def facts(self, name: str) -> dict[str, Any]:
+        """The arguments that a member is defined with, `MEMBER = Kind(argument=…)`: read in its file, and not run.
+
+        So what there is can be listed without loading torch. Of a dict there are the keys, of what is computed None.
+        A member may also be what a function of its file returns, `MEMBER = function()`.
+        """
+        package, _, file = self.module(name).rpartition(".")
+        tree = ast.parse(files(package).joinpath(f"{file}.py").read_text(encoding="utf-8"))
+        return {one.arg: _written(one.value) for one in _definition(tree, self._members[name].split(":")[1]) if one.arg}
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
 
@@ -40,6 +52,33 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._members
+
+
+def _definition(tree: ast.Module, attribute: str) -> list[ast.keyword]:
+    """
+    >>> tree = ast.parse("def shape(n): return Shape(sides=n); LINE = shape(2)".replace("; ", "\\n"))
+    >>> [one.arg for one in _definition(tree, "LINE")]
+    ['sides']
+    """
+    functions = {one.name: one.body[-1] for one in tree.body if isinstance(one, ast.FunctionDef)}
+    assigned = {ast.unparse(one.targets[0]): one.value for one in tree.body if isinstance(one, ast.Assign)}
+    call: Any = assigned[attribute]
+    made: Any = functions.get(ast.unparse(call.func))
+    keywords: list[ast.keyword] = (made.value if made else call).keywords
+    return keywords
+
+
+def _written(value: ast.expr) -> Any:
+    """
+    >>> [_written(ast.parse(text, mode="eval").body) for text in ("'a'", "(0, 1)", "{'a': b, 'c': d}", "f(x)")]
+    ['a', (0, 1), ['a', 'c'], None]
+    """
+    if isinstance(value, ast.Dict):
+        return [_written(key) for key in value.keys if key]
+    try:
+        return ast.literal_eval(value)
+    except ValueError:
+        return None
 
 
 def check_name(name: str, known: Iterable[str], kind: str) -> str:

@@ -11,21 +11,19 @@ import os
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, reduce
-from operator import add
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.results.curves import Curves
-from isogloss.results.record import RESULT_COLUMNS
+from isogloss.explorer.gathering import gathered
 from isogloss.results.run_states import run_state
 from isogloss.results.store import MARK, Damaged, Store
 from isogloss.results.study_record import Record, Run, read_records
-from isogloss.results.study_results import StudyResults, gather
+from isogloss.results.study_results import StudyResults
 from isogloss.results.transfer_means import other_language
 
 TOGETHER = 30  # runs that can be looked at together
@@ -108,28 +106,7 @@ class Index:
 
     def _gather(self, names: tuple[str, ...], done: tuple[bool, ...]) -> StudyResults:
         """`done` is what makes a later answer another one."""
-        by_study: dict[str, list[Run]] = {}
-        for name in names:
-            record, run = self._snapshot.run(name)
-            by_study.setdefault(record.name, []).append(run)
-        parts = [gather(replace(self._snapshot.record(name), runs=runs), self.store) for name, runs in by_study.items()]
-        order = pl.DataFrame({"run": names})  # the first is what others are held against
-        rows = order.join(pl.concat([part.frame for part in parts]), on="run", maintain_order="left")
-        scored = [self._snapshot.run(name)[1] for name in names if name in set(rows["run"])]
-        predictions = [_predictions(self.store, run) for run in scored]
-        return StudyResults(
-            rows.select(*RESULT_COLUMNS),
-            pl.concat(predictions, how="diagonal_relaxed") if predictions else pl.LazyFrame(),
-            Curves(pl.concat([part.curves.frame for part in parts])),
-            distances=reduce(add, (part.distances for part in parts)),
-        )
-
-
-def _predictions(store: Store, run: Run) -> pl.LazyFrame:
-    """Of one run, to be read in parts; the whole file is checked now."""
-    found = pl.scan_parquet(store.need(run.evaluation).file("predictions.parquet"))
-    lacking = [] if "text" in found.collect_schema() else [pl.lit(None, pl.String).alias("text")]
-    return found.with_columns(pl.lit(run.name).alias("run"), *lacking)
+        return gathered(self._snapshot, [self._snapshot.run(name) for name in names], self.store)
 
 
 def _times(folder: Path) -> object:

@@ -8,12 +8,12 @@ listed is explored: its block list is the one list of like modules as long as th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
-
-from torch import nn
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING
+from typing import TYPE_CHECKING, Any
 
 from isogloss.core.errors import UsageError
+
+if TYPE_CHECKING:  # listing the families loads no torch
+    from torch import nn
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,8 @@ def family_of(body: nn.Module) -> Family:
 
 def explore(body: nn.Module) -> Family:
     """The description of an unlisted family, as far as its modules tell; parts of a block stay unknown."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING
+
     config: Any = body.config
     blocks = _block_list(body, getattr(config, "num_hidden_layers", None), str(config.model_type))
     stack = body.get_submodule(blocks.rpartition(".")[0])
@@ -180,6 +182,8 @@ def explore(body: nn.Module) -> Family:
 
 def _block_list(body: nn.Module, layers: int | None, model_type: str) -> str:
     """The name of the one outermost list of `layers` modules of one class."""
+    from torch import nn
+
     lists: list[str] = []
     for name, module in body.named_modules():
         inside = any(name.startswith(outer + ".") for outer in lists)

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from transformers.models.auto import modeling_auto
 from transformers.utils import logging
 
+import isogloss.models.norms  # noqa: F401, makes our own networks known to the Auto classes
 from isogloss.core.errors import InputError, IsoglossError, MissingExtra, UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.shipped import SHIPPED

@@ -1,7 +1,7 @@
 """Post-LN, pre-LN and NormFormer networks: one family of our own, `isogloss`, for what the model library lacks.
 
-Importing this module (or anything of `isogloss.models`) makes the family known to the Auto classes, so that
-`ig.load_model(folder)` works as it is and plain `AutoModel.from_pretrained(folder)` after `import isogloss.models`.
+Importing this module makes the family known to the Auto classes. `isogloss.models.load` does, so that
+`ig.load_model(folder)` works as it is; before `AutoModel.from_pretrained(folder)`, `import isogloss.models.norms`.
 A post-LN encoder needs no class of ours: `new_model` makes it a stock BERT, which loads anywhere.
 """
 

@@ -6,7 +6,6 @@ become a few megabytes; the page takes out of it the few series that are looked 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
@@ -15,6 +14,7 @@ from isogloss.report.subject import Subject
 
 SCORED = ["study", "model", "changes", "task", "source", "metric"]
 MEASURED = ["study", "model", "changes", "task", "when", "source", "index"]
+PLACE, VALUES = ["layer", "stage"], ["value", "low", "high"]
 # numbers are sent as whole ones of such a part, which are shorter: scores to a hundredth of a point
 SCORE_SCALE, CURVE_SCALE = 10_000, 1000
 
@@ -26,14 +26,11 @@ def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
     curves = subject.results.curves.frame
     names = [*scores["target"].unique(maintain_order=True), *curves["target"].unique(maintain_order=True)]
     targets = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    scored, measured = (
-        frame.group_by(names, maintain_order=True) for frame, names in ((scores, SCORED), (_curves(curves), MEASURED))
-    )
     return {
         "scales": {"scores": SCORE_SCALE, "curves": CURVE_SCALE},
         "targets": [name[:LONGEST] for name in targets],
-        "scores": [_scored(key, rows, targets) for key, rows in scored],
-        "curves": [_measured(key, rows, targets) for key, rows in measured],
+        "scores": [_numbered(one, targets) for one in _scores(scores).iter_rows(named=True)],
+        "curves": [_bounded(_numbered(one, targets)) for one in _curves(curves).iter_rows(named=True)],
         "histograms": _histograms(subject.distances.frame),
     }
 
@@ -43,45 +40,43 @@ def _histograms(frame: pl.DataFrame) -> list[dict[str, Any]]:
     return frame.select("words", "low", "high", "share", series=named).to_dicts()
 
 
-def _scored(key: tuple[Any, ...], rows: pl.DataFrame, targets: dict[str, int]) -> dict[str, Any]:
-    return {
-        **dict(zip(SCORED, key, strict=True)),
-        "target": [targets[name] for name in rows["target"]],
-        **{name: _numbers(rows[name], SCORE_SCALE) for name in ("mean", "sd", "gap")},
-    }
+def _scores(scores: pl.DataFrame) -> pl.DataFrame:
+    """One row per experiment and metric, with lists over its targets."""
+    whole = scores.with_columns(_whole(pl.col(name), SCORE_SCALE).alias(name) for name in ("mean", "sd", "gap"))
+    return whole.group_by(SCORED, maintain_order=True).agg("target", "mean", "sd", "gap")
 
 
 def _curves(curves: pl.DataFrame) -> pl.DataFrame:
-    """One row per experiment and target with lists over layers; before fine-tuning a curve is of no task."""
+    """One row per experiment: its targets, and for each a list over the places (layers, and the final norm) of all."""
     when = pl.col("when").fill_null("before")
-    task = pl.when(when == "before").then(pl.lit("")).otherwise(pl.col("task"))
-    named = curves.with_columns(pl.col("study", "changes").fill_null(""), when=when, task=task)
-    places = named.group_by([*MEASURED, "target", "layer", "stage"], maintain_order=True)
-    means = places.agg(pl.col("value", "low", "high").mean()).sort("layer", maintain_order=True)
-    return means.group_by([*MEASURED, "target"], maintain_order=True).agg("layer", "stage", "value", "low", "high")
+    task = pl.when(when == "before").then(pl.lit("")).otherwise(pl.col("task"))  # then a curve is of no task
+    norm = pl.when(pl.col("stage") == "final norm").then("stage").otherwise(pl.lit(""))
+    named = curves.with_columns(when=when, task=task, stage=norm).with_columns(pl.col(MEASURED).fill_null(""))
+    means = named.group_by([*MEASURED, "target", *PLACE], maintain_order=True).agg(
+        _whole(pl.col(name).mean(), CURVE_SCALE).alias(name) for name in VALUES
+    )
+    places = means.select(*MEASURED, *PLACE).unique(maintain_order=True).sort("layer", maintain_order=True)
+    every = means.select(*MEASURED, "target").unique(maintain_order=True)
+    every = every.join(places, on=MEASURED, maintain_order="left_right")
+    lists = every.join(means, on=[*MEASURED, "target", *PLACE], how="left", maintain_order="left")
+    lists = lists.group_by([*MEASURED, "target"], maintain_order=True).agg(*PLACE, *VALUES)
+    return lists.group_by(MEASURED, maintain_order=True).agg("target", pl.col(PLACE).first(), *VALUES)
 
 
-def _measured(key: tuple[Any, ...], rows: pl.DataFrame, targets: dict[str, int]) -> dict[str, Any]:
-    """A series: its targets, and for each a list over the places (layers, and the final norm) of all of them."""
-    every = dict.fromkeys(place for row in rows.iter_rows(named=True) for place in zip(row["layer"], row["stage"]))
-    places = sorted(every, key=lambda place: place[0])
-    found: dict[str, Any] = {"target": [targets[name] for name in rows["target"]]}
-    for name in ("value", "low", "high") if rows["low"].explode().count() else ("value",):  # where any was resampled
-        found[name] = [_numbers(_placed(row, name, places), CURVE_SCALE) for row in rows.iter_rows(named=True)]
-    layers, stages = zip(*places, strict=True)
-    norms = [stage if stage == "final norm" else "" for stage in stages]
-    return {**dict(zip(MEASURED, key, strict=True)), "layer": layers, "stage": norms, **found}
+def _numbered(row: dict[str, Any], targets: dict[str, int]) -> dict[str, Any]:
+    return {**row, "target": [targets[name] for name in row["target"]]}
 
 
-def _placed(row: dict[str, Any], name: str, places: Sequence[tuple[int, str]]) -> list[float | None]:
-    own = dict(zip(zip(row["layer"], row["stage"]), row[name]))
-    return [own.get(place) for place in places]
+def _bounded(one: dict[str, Any]) -> dict[str, Any]:
+    """A curve with its bounds only where any value was resampled."""
+    resampled = any(value is not None for values in one["low"] for value in values)
+    return one if resampled else {name: value for name, value in one.items() if name not in ("low", "high")}
 
 
-def _numbers(values: Iterable[float | None], scale: int) -> list[int | None]:
+def _whole(value: pl.Expr, scale: int) -> pl.Expr:
     """Whole numbers of `1 / scale`; null for what is no number, as JSON has no other word for it.
 
-    >>> _numbers([0.98765, None, float("nan")], 1000)
+    >>> pl.select(_whole(pl.lit(pl.Series([0.98765, None, float("nan")])), 1000)).to_series().to_list()
     [988, None, None]
     """
-    return [None if x is None or x != x or abs(x) == float("inf") else round(x * scale) for x in values]
+    return pl.when(value.is_finite()).then((value * scale).round().cast(pl.Int64, strict=False))

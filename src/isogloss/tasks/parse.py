@@ -19,7 +19,6 @@ from isogloss.metrics.attachment import Arc, attachment_counts
 from isogloss.models.biaffine import BiaffineParser, ParserScores
 from isogloss.models.load import LoadedModel
 from isogloss.tasks.examples import IGNORE, Batch, Example
-from isogloss.tasks.spanning_tree import decode_trees
 from isogloss.tasks.tagging import mean_cross_entropy, with_array
 from isogloss.tasks.task import Labels, Metric, Recipe, Task
 from isogloss.tasks.windows import encode_sentences
@@ -67,6 +66,8 @@ def predict(network: Any, batch: Batch, labels: Labels) -> list[list[Arc]]:
 
 def trees_of(network: Any, scores: ParserScores, batch: Batch, labels: Labels) -> list[list[Arc]]:
     """The best tree of each sentence by these scores."""
+    from isogloss.tasks.spanning_tree import decode_trees  # with its compiler, which takes half a second to load
+
     lengths = batch.known.sum(1).cpu().numpy()
     trees = decode_trees(scores.arcs.log_softmax(-1).cpu().numpy(), lengths)
     heads = torch.from_numpy(np.maximum(trees, 0)).to(scores.arcs.device)

@@ -55,12 +55,13 @@ def pack(
             f"length: expected {least} to {model.max_length} tokens, as '{model.name}' has it, got {length}"
         )
     cut = _lines if by_line else _blocks
+    blank = np.full(length, padding_id(model), dtype=np.int32)
     ids_file, starts_file = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  they live with the arrays
     languages, lengths = {}, []
     for lang, lines in texts.items():
         number = 0
         for piece in cut(_streamed(model, lines, words), room):
-            ids_file.write(_framed(model, piece[:, 0], length).tobytes())
+            ids_file.write(_framed(model, piece[:, 0], blank).tobytes())
             if words:
                 starts_file.write(_framed_starts(model, piece[:, 1], length).tobytes())
             lengths.append(len(piece) + length - room)
@@ -84,32 +85,28 @@ def separator(model: LoadedModel) -> tuple[int, ...]:
     return model.suffix[-1:] or (() if end is None else (int(end),))
 
 
-def _streamed(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterator[Ids]:
-    """Each line as `array[token, (id, begins a word)]`, with its separator."""
-    after = np.array([(id, 1) for id in separator(model)], dtype=np.int32).reshape(-1, 2)
+def _streamed(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterator[tuple[Ids, list[int]]]:
+    """Chunks of lines as `array[token, (id, begins a word)]`, a separator after each part, and the lines' lengths."""
+    after = list(separator(model))
+    table = _beginnings(model) if words else None
     remaining = iter(lines)
     while chunk := list(islice(remaining, CHUNK)):
-        parts = [(part,) if isinstance(part, str) else part for part in chunk]
-        encoded = _encoded(model, list(chain.from_iterable(parts)), words)
-        for part in parts:
-            pieces = [next(encoded) for _ in part]
-            yield np.concatenate([array for piece in pieces if len(piece) for array in (piece, after)] or [after[:0]])
-
-
-def _encoded(model: LoadedModel, lines: list[str], words: bool) -> Iterator[Ids]:
-    tokenizer: Any = model.tokenizer
-    if words and not tokenizer.is_fast:
-        raise UsageError(f"masking by words needs a fast tokenizer; that of '{model.name}' is none")
-    table = _beginnings(tokenizer) if words else None
-    offsets = words and table is None
-    for i, encoding in enumerate(_encodings(tokenizer, lines, offsets)):
-        piece = np.zeros((len(encoding.ids), 2), dtype=np.int32)
-        piece[:, 0] = encoding.ids
+        parts = [(line,) if isinstance(line, str) else line for line in chunk]
+        texts = list(chain.from_iterable(parts))
+        encodings = _encodings(model.tokenizer, texts, offsets=words and table is None)
+        pieces = [ids + after if (ids := encoding.ids) else [] for encoding in encodings]
+        sizes = iter([len(piece) for piece in pieces])
+        lengths = [sum(islice(sizes, len(line))) for line in parts]
+        tokens = np.ones((sum(lengths), 2), dtype=np.int32)
+        tokens[:, 0] = np.fromiter(chain.from_iterable(pieces), np.int32, len(tokens))
         if table is not None:
-            piece[:, 1] = table[piece[:, 0]]
-        elif offsets:
-            piece[:, 1] = _begins(lines[i], encoding.offsets, encoding.word_ids)
-        yield piece
+            tokens[:, 1] = table[tokens[:, 0]]
+        elif words:
+            marks = (
+                _begins(text, e.offsets, e.word_ids) + [True] * len(after) for text, e in zip(texts, encodings) if e.ids
+            )
+            tokens[:, 1] = np.fromiter(chain.from_iterable(marks), np.bool_, len(tokens))
+        yield tokens, lengths
 
 
 def _encodings(tokenizer: Any, lines: list[str], offsets: bool) -> Sequence[Any]:
@@ -125,11 +122,14 @@ def _encodings(tokenizer: Any, lines: list[str], offsets: bool) -> Sequence[Any]
     return encodings
 
 
-def _beginnings(tokenizer: Any) -> npt.NDArray[np.bool_] | None:
+def _beginnings(model: LoadedModel) -> npt.NDArray[np.bool_] | None:
     """Whether each token of a WordPiece vocabulary begins a word, which its own form tells; None for other kinds.
 
     Offsets, which tell it for all kinds, take twice the time of the tokens themselves.
     """
+    tokenizer: Any = model.tokenizer
+    if not tokenizer.is_fast:
+        raise UsageError(f"masking by words needs a fast tokenizer; that of '{model.name}' is none")
     inside = getattr(tokenizer.backend_tokenizer.model, "continuing_subword_prefix", None)
     if type(tokenizer.backend_tokenizer.model).__name__ != "WordPiece" or not inside:
         return None
@@ -150,36 +150,33 @@ def _begins(line: str, offsets: list[tuple[int, int]], words: list[int | None]) 
     return begins
 
 
-def _blocks(stream: Iterator[Ids], room: int) -> Iterator[Ids]:
+def _blocks(stream: Iterator[tuple[Ids, list[int]]], room: int) -> Iterator[Ids]:
     """The stream cut every `room` tokens; the last piece is filled up from the beginning."""
-    waiting: list[Ids] = []
+    rest: Ids = np.zeros((0, 2), dtype=np.int32)
     first: Ids | None = None
-    size = 0
-    for line in stream:
-        waiting.append(line)
-        size += len(line)
-        if size >= room:
-            joined = np.concatenate(waiting)
-            whole = size // room * room
-            first = joined[:room] if first is None else first
-            yield from joined[:whole].reshape(-1, room, 2)
-            waiting, size = [joined[whole:]], size - whole
-    if size:
-        rest = np.concatenate(waiting)
+    for tokens, _ in stream:
+        joined = np.concatenate([rest, tokens])
+        whole = len(joined) // room * room
+        first = joined[:room] if first is None and whole else first
+        yield from joined[:whole].reshape(-1, room, 2)
+        rest = joined[whole:]
+    if len(rest):
         filling = rest if first is None else first
         yield np.concatenate([rest, *[filling] * -(-room // len(filling))])[:room]
 
 
-def _lines(stream: Iterator[Ids], room: int) -> Iterator[Ids]:
-    for line in stream:
-        yield from (line[start : start + room] for start in range(0, len(line), room))
+def _lines(stream: Iterator[tuple[Ids, list[int]]], room: int) -> Iterator[Ids]:
+    for tokens, lengths in stream:
+        for line in np.split(tokens, np.cumsum(lengths)[:-1]):
+            yield from (line[start : start + room] for start in range(0, len(line), room))
 
 
-def _framed(model: LoadedModel, ids: Ids, length: int) -> Ids:
+def _framed(model: LoadedModel, ids: Ids, blank: Ids) -> Ids:
     """With the model's special tokens around it, and padding after."""
-    framed = np.full(length, padding_id(model), dtype=np.int32)
-    whole = [*model.prefix, *ids, *model.suffix]
-    framed[: len(whole)] = whole
+    framed = blank.copy()
+    start = len(model.prefix)
+    end = start + len(ids)
+    framed[:start], framed[start:end], framed[end : end + len(model.suffix)] = model.prefix, ids, model.suffix
     return framed
 
 
