@@ -84,7 +84,8 @@ def test_gold_in_pharaoh_counted_from_one(
         (["--layer", "best", "--out", "x"], "give --gold FILE"),
         (["--max-words", "9", "--out", "x.align"], "write --out FILE.jsonl"),
         (["--out", "x"], "needs model= (--model)"),
-        (["--method", "eflomal", "--model", "x", "--out", "x"], "model= (--model) is for the method 'embedding'"),
+        (["--method", "eflomal", "--model", "x", "--out", "x"], "takes unit='piece' and model="),
+        (["--unit", "piece", "--model", "x", "--gold", "x"], "leave out --gold"),
     ],
 )
 def test_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str], gold: Path, options: list[str], said: str) -> None:

@@ -13,6 +13,7 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.models.align import score_layers
 from isogloss.models.load import LoadedModel
 from isogloss.models.word_alignment import embedding_links
+from isogloss.training.adjust_pairs import PairOptions, encode_pairs
 from shared_data import shared
 
 Tiny = Callable[[str], LoadedModel]
@@ -70,6 +71,22 @@ def test_files_of_two_directions(tmp_path: Path) -> None:
         ig.align(bitext, "pharaoh", forward=tmp_path / "short")
 
 
+def test_pieces_take_the_place_of_words_by_any_method(tiny: Tiny, gold: Corpus, tmp_path: Path) -> None:
+    """And adjustment reads them."""
+    model = tiny("bert")
+    (tmp_path / "links").write_text("0-0 1-1\n" * len(gold))
+    pytest.importorskip("eflomal")
+    ways = {"embedding": {}, "eflomal": {}, "pharaoh": {"forward": tmp_path / "links"}}
+    for method, options in ways.items():
+        found = ig.align(gold, method, model=model, unit="piece", **options)
+        for pair, words in zip(found, gold, strict=True):
+            for pieces, side in ((pair.source, words.source), (pair.target, words.target)):
+                assert list(pieces) == model.tokenizer.tokenize(" ".join(side))
+        assert any(links(found))
+        assert encode_pairs(model, [found], PairOptions(words="pieces"))
+    assert max(len(pair.source) for pair in found) > max(len(pair.source) for pair in gold)
+
+
 def test_filters(tiny: Tiny, gold: Corpus) -> None:
     found = ig.align(gold, model=tiny("bert"), symmetrise="union", one_to_one=True, drop_identical=True, max_words=6)
     assert 0 < len(found) < len(gold)
@@ -104,8 +121,13 @@ def test_what_makes_no_sense_is_told(tiny: Tiny, gold: Corpus) -> None:
     model = tiny("bert")
     with pytest.raises(UnknownName, match="did you mean 'eflomal'"):
         ig.align(gold, "efmaral")
-    with pytest.raises(UsageError, match=r"model= \(--model\) is for the method 'embedding', not for 'eflomal'"):
-        ig.align(gold, "eflomal", model=model)
+    with pytest.raises(UsageError, match=r"layer= \(--layer\) is for the method 'embedding', not for 'eflomal'"):
+        ig.align(gold, "eflomal", layer=2)
+    for options in ({"model": model}, {"unit": "piece"}, {"model": model, "unit": "subword"}):
+        with pytest.raises(UsageError, match="'eflomal' takes unit='piece' and model=, whose sub-words they are"):
+            ig.align(gold, "eflomal", **options)
+    with pytest.raises(UsageError, match="gold links are between words"):
+        ig.align(gold, model=model, unit="piece", layer="best", gold=gold)
     with pytest.raises(UnknownName, match="unknown symmetrisation for the method 'eflomal' 'itermax'"):
         ig.align(gold, "eflomal", symmetrise="itermax")
     with pytest.raises(UsageError, match="needs model="):

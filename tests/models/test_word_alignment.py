@@ -78,6 +78,13 @@ def test_sub_words_link_the_words_they_are_of(tiny: Tiny) -> None:
     assert several, "no two sub-word links fell on the same words: the test shows nothing"
 
 
+def test_pieces_are_linked_themselves(tiny: Tiny) -> None:
+    model = tiny("bert")
+    for pair, links in zip(PAIRS, embedding_links(model, PAIRS, layers=[2], unit="piece")[2], strict=True):
+        vectors = [token_vectors(model, side, 2)[0] for side in (pair.source, pair.target)]
+        assert links == sorted(slow_links(cosine_table(*vectors), "intersection"))
+
+
 def token_vectors(model: LoadedModel, words: tuple[str, ...], layer: int) -> tuple[np.ndarray, np.ndarray]:
     """States and words of the tokens, from the library's own hidden states."""
     import torch

@@ -26,7 +26,10 @@ def adjust(
     ],
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model; the same command goes on from it.")],
     layers: Annotated[str, typer.Option(help="Whose states: last, or numbers such as 8 or 8,12.")] = "last",
-    words: Annotated[str, typer.Option(help="A word is the mean, first or last of its sub-words.")] = "mean",
+    words: Annotated[
+        str,
+        typer.Option(help="A word is the mean, first or last of its sub-words; pieces: the bitext links sub-words."),
+    ] = "mean",
     tokens: Annotated[str, typer.Option(help="What is paired: words+specials, words, cls or cls+sep.")] = (
         "words+specials"
     ),

@@ -32,7 +32,11 @@ def align(
         str | None, typer.Option(help="0 … L, final, or best (by --gold); two thirds of the way up if absent.")
     ] = None,
     unit: Annotated[
-        str | None, typer.Option(help="word, or subword: words are linked if any of their sub-words are.")
+        str | None,
+        typer.Option(
+            help="word; subword: words are linked if any of their sub-words are; piece: the sub-words of --model "
+            "themselves, by any method, for `adjust --words pieces`."
+        ),
     ] = None,
     subword: Annotated[str | None, typer.Option(help="A word's vector: mean, first or last of its sub-words.")] = None,
     centre: Annotated[bool, typer.Option("--centre", help="Subtract the sentence's mean from every vector.")] = False,
@@ -73,13 +77,13 @@ def align(
     from isogloss.text.link_filters import filter_links
 
     as_pharaoh = output is not None and bare_suffix(output) != ".jsonl"
-    _check(layer, gold, output, max_words if as_pharaoh else None)
+    _check(layer, unit, gold, output, max_words if as_pharaoh else None)
     pairs = _read(texts, repair)
     truth = None if gold is None else _read_gold(gold, pairs, gold_base, repair)
     options: dict[str, Any] = {"unit": unit, "subword": subword, "centre": centre or None}
     given = {"model": model, "layer": int(layer) if layer and layer.isdecimal() else layer, **options}
     with library_warnings(), progress_bars("align") as bars:
-        if model is not None and method == "embedding":
+        if model is not None and (method == "embedding" or unit == "piece"):
             given["model"] = load_model(
                 model,
                 dtype=dtype,
@@ -117,12 +121,14 @@ def align(
         out.print(f"written: {output}", soft_wrap=True)
 
 
-def _check(layer: str | None, gold: Path | None, output: Path | None, dropped: int | None) -> None:
+def _check(layer: str | None, unit: str | None, gold: Path | None, output: Path | None, dropped: int | None) -> None:
     """What can be said before anything is read."""
     if gold is None and output is None:
         raise UsageError("nothing to do with the links: give --out FILE, --gold FILE or both")
     if layer == "best" and gold is None:
         raise UsageError("--layer best is chosen by the gold links: give --gold FILE")
+    if unit == "piece" and gold is not None:
+        raise UsageError("--unit piece links sub-words, which gold links between words cannot score: leave out --gold")
     if dropped is not None:
         raise UsageError("--max-words leaves pairs out, a Pharaoh file has a line for each; write --out FILE.jsonl")
 

@@ -17,9 +17,10 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import pair_code
 from isogloss.metrics.alignment import LinkCounts
+from isogloss.models.encoding import word_tokens
 from isogloss.models.load import Layer, LoadedModel, load_model
 from isogloss.models.pooling import Progress
-from isogloss.models.word_alignment import ITERMAX, default_layer, embedding_links
+from isogloss.models.word_alignment import ITERMAX, PIECE, default_layer, embedding_links
 from isogloss.text.alignment_score import score_alignment
 from isogloss.text.eflomal import eflomal_links
 from isogloss.text.link_filters import filter_links
@@ -29,8 +30,8 @@ from isogloss.text.symmetrise import symmetrise as symmetrised
 # method → the options that are its own
 METHODS = {
     "embedding": ("model", "layer", "unit", "subword", "centre", "gold"),
-    "eflomal": ("priors",),
-    "pharaoh": ("forward", "reverse", "base"),
+    "eflomal": ("priors", "model", "unit"),
+    "pharaoh": ("forward", "reverse", "base", "model", "unit"),
 }
 BEST = "best"
 AnyPath = str | os.PathLike[str]
@@ -61,7 +62,9 @@ def align(
     `embedding`: words of `model` whose vectors in `layer` are each other's nearest by cosine ("intersection"), with
     more links for words left over ("itermax"), or the two directions joined otherwise. The layer is two thirds of
     the way up unless given; "best" takes the one of lowest error on `gold`. `unit="subword"` links two words if any
-    of their sub-words are linked; `subword` is what a word's vector is made of (mean, first or last);
+    of their sub-words are linked; `unit="piece"` links the sub-words themselves, and these are then the words of the
+    pairs (by any method, with `model` whose sub-words they are); `subword` is what a word's vector is made of (mean,
+    first or last);
     `centre` takes the sentence's mean from every vector. `eflomal`: learnt from these very pairs, perhaps with
     `priors`. `pharaoh`: the links of the file `forward`, or of it and `reverse` (both source-target), words counted
     from `base` (0 or 1; 0 unless given). The filters are those of `filter_links`.
@@ -72,6 +75,8 @@ def align(
     known = [*SYMMETRISERS, *([ITERMAX] if method == "embedding" else [])]
     check_name(symmetrise, known, f"symmetrisation for the method '{method}'")
     pairs = without_links(bitext)
+    if method != "embedding" and ("model" in options or "unit" in options):
+        pairs = _cut(pairs, method, options.pop("model", None), options.pop("unit", None))
     if method == "pharaoh":
         found = _from_files(pairs, symmetrise, **options)
     else:
@@ -106,6 +111,18 @@ def with_links(pairs: Corpus[AlignedPair], links: Sequence[Sequence[Pair]]) -> C
     return pairs.with_items(AlignedPair(p.source, p.target, a) for p, a in zip(pairs, made, strict=True))
 
 
+def in_pieces(pairs: Corpus[AlignedPair], model: LoadedModel) -> Corpus[AlignedPair]:
+    """The sentence pairs as the tokenizer's own tokens (`ch ##at`), without links: what `adjust(words="pieces")` reads
+    once they are aligned."""
+    sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    both = zip(*(_pieces(model, side) for side in sides), strict=True)
+    return pairs.with_items(AlignedPair(source, target, Alignment()) for source, target in both)
+
+
+def _pieces(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    return [tuple(model.tokenizer.convert_ids_to_tokens(ids)) for ids, _ in word_tokens(model, sentences)]
+
+
 def _own_options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     """The options given, each of which the method must know: one that has no effect would mislead."""
     check_name(method, METHODS, "alignment method")
@@ -114,6 +131,15 @@ def _own_options(method: str, given: dict[str, Any]) -> dict[str, Any]:
             owner = next(one for one, options in METHODS.items() if name in options)
             raise UsageError(f"{name}= (--{name}) is for the method '{owner}', not for '{method}'")
     return given
+
+
+def _cut(
+    pairs: Corpus[AlignedPair], method: str, model: LoadedModel | AnyPath | None, unit: str | None
+) -> Corpus[AlignedPair]:
+    """Sub-words in place of words, for a method that does not ask the model for more."""
+    if unit != PIECE or model is None:
+        raise UsageError(f"the method '{method}' takes unit='{PIECE}' and model=, whose sub-words they are, or neither")
+    return in_pieces(pairs, model if isinstance(model, LoadedModel) else load_model(model))
 
 
 def _by_embedding(
@@ -130,10 +156,13 @@ def _by_embedding(
         raise UsageError("the method 'embedding' needs model= (--model), whose vectors are compared")
     if (layer == BEST) != (gold is not None):
         raise UsageError("layer='best' and gold= go together: the layer of lowest error on the gold links is taken")
-    if options.get("unit") == "subword" and "subword" in options:
+    unit = options.get("unit", "word")
+    if unit != "word" and "subword" in options:
         raise UsageError(
-            "subword= (--subword) makes one vector of a word's sub-words; unit='subword' compares them all"
+            f"subword= (--subword) makes one vector of a word's sub-words; unit='{unit}' compares them all"
         )
+    if unit == PIECE and gold is not None:
+        raise UsageError(f"gold links are between words, unit='{PIECE}' links sub-words: give the layer instead")
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
     options["symmetrisation"] = symmetrise
     if gold is not None:
@@ -141,7 +170,7 @@ def _by_embedding(
     elif layer is None:
         layer = default_layer(loaded)
     links = embedding_links(loaded, pairs, layers=[layer], progress=progress, **options)
-    return with_links(pairs, links[layer])
+    return with_links(in_pieces(pairs, loaded) if unit == PIECE else pairs, links[layer])
 
 
 def _by_eflomal(

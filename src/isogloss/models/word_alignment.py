@@ -2,7 +2,8 @@
 
 Sentences are run once for any number of layers; similarities and best partners are computed for many pairs at a
 time on the model's device. With sub-word units, two words are linked if any of their sub-words are (as SimAlign
-does it); with word units, a word is one vector, the mean of its sub-words unless said otherwise.
+does it); with pieces, the links are those of the sub-words themselves; with word units, a word is one vector, the mean
+of its sub-words unless said otherwise.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from isogloss.models.states import WordStates, word_states
 from isogloss.text.similarity_links import best_partners, cosines, iterative_maximum
 from isogloss.text.symmetrise import SYMMETRISERS, Pair, symmetrise
 
-UNITS = ("word", "subword")
+PIECE = "piece"
+UNITS = ("word", "subword", PIECE)
 ITERMAX = "itermax"
 CHUNK = 1024  # pairs whose vectors of one layer are in memory at a time
 BUDGET = 8192  # padded units of one side whose similarities are computed at a time
@@ -103,6 +105,8 @@ def _side(
     numbered = [np.where(kept, kept.cumsum() - 1, SPECIAL).astype(np.int32) for kept in pieces]
     encoded = [Encoded(text.ids, number) for text, number in zip(states.encoded, numbered, strict=True)]
     owner = [text.word[kept].astype(np.int64) for text, kept in zip(states.encoded, pieces, strict=True)]
+    if unit == PIECE:
+        owner = [np.arange(len(words)) for words in owner]
     return _Side(replace(states, encoded=encoded, present=[np.ones(len(words), bool) for words in owner]), owner)
 
 
