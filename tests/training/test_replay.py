@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 import torch
 from aligned_toy import bitext, doubled, nudged, slow_loss
 from test_finetune import corpus_for
+from test_stepping import Recorder, stepper
+from test_stepping import run as losses_of
 from toy import fingerprint, treebank
 
 import isogloss as ig
@@ -17,6 +20,7 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.seeds import Chance
 from isogloss.models.load import LoadedModel, load_model
 from isogloss.tasks import TASKS
+from isogloss.training import shapes
 from isogloss.training.adjust import adjusting, adjustment
 from isogloss.training.finetune import finetune
 from isogloss.training.replay import alignment_replay
@@ -68,6 +72,21 @@ def test_every_task_learns_with_it(bert: LoadedModel, name: str) -> None:
         fingerprint(finetune(bert, task, corpus, corpus, settings, extra=one).network) for one in (extra, extra, None)
     ]
     assert made[0] == made[1] != made[2]
+
+
+@pytest.mark.parametrize("name", ["pos", "nli"])
+def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """As on a GPU: pairs of all steps in one shape, beside the task's few."""
+    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    extra = alignment_replay(PAIRS, weight=1.0, pairs=4).bound(bert, nudged(bert), 0)
+    recorder = Recorder()
+    plain = stepper(nudged(bert), name, extra=extra)
+    recorded = stepper(nudged(bert), name, record=recorder, extra=extra)
+    alone = losses_of(stepper(nudged(bert), name))
+    losses = losses_of(plain)
+    np.testing.assert_allclose(losses_of(recorded), losses, rtol=1e-4)
+    assert recorder.recorded > 0
+    assert not np.allclose(losses, alone, rtol=1e-2), "the second loss is nothing: the test shows nothing"
 
 
 def test_it_keeps_translations_together(bert: LoadedModel) -> None:

@@ -44,14 +44,19 @@ class Recorder:
 
 
 def stepper(
-    model: LoadedModel, name: str, settings: Settings = SETTINGS, record: Any = None, dropout: bool = False
+    model: LoadedModel,
+    name: str,
+    settings: Settings = SETTINGS,
+    record: Any = None,
+    dropout: bool = False,
+    extra: Any = None,
 ) -> Stepper:
     task, corpus = TASKS[name], corpus_for(TASKS[name].corpus)
     labels = task.labels(corpus)
     torch.manual_seed(0)
     network = task.network(model, labels)
     network = network if dropout else without_dropout(network)
-    return over(network, objective(model, task, corpus, corpus, labels, None), settings, record)
+    return over(network, objective(model, task, corpus, corpus, labels, extra), settings, record)
 
 
 def over(network: nn.Module, learning: Objective, settings: Settings, record: Any) -> Stepper:
@@ -180,13 +185,14 @@ def batch_of(numbers: int) -> Batch:
 
 
 def test_packed_and_unpacked() -> None:
-    batch = batch_of(5)
-    flat = packed(batch)
-    back = unpacked(flat, batch)
-    for one, other in zip(tensors(back), tensors(batch), strict=True):
-        assert torch.equal(one, other)
+    batches = [batch_of(5), batch_of(7)]
+    flat = packed(*batches)
+    back = unpacked(flat, *batches)
+    for read, batch in zip(back, batches, strict=True):
+        for one, other in zip(tensors(read), tensors(batch), strict=True):
+            assert torch.equal(one, other)
     flat.zero_()
-    assert not any(tensor.any() for tensor in tensors(back)), "the parts are not views"
+    assert not any(tensor.any() for read in back for tensor in tensors(read)), "the parts are not views"
 
 
 def tensors(batch: Batch) -> list[Tensor]:
@@ -196,11 +202,15 @@ def tensors(batch: Batch) -> list[Tensor]:
 
 def test_a_replayed_step_reads_the_batch_at_hand() -> None:
     read: list[int] = []
-    steps = Graphs(lambda batch: read.append(int(batch.ids[0, 0])), CPU, Recorder())
+
+    def step(*batches: Batch) -> None:
+        read.extend(int(batch.ids[0, 0]) for batch in batches)
+
+    steps = Graphs(step, CPU, Recorder())
     shape = shapes.Shape(3, 2, 2, (1, 3))
     for number in range(6):
-        steps.run(batch_of(number), shapes.Group(shape, recorded=True))
-    assert read == list(range(6))
+        steps.run(shapes.Group(shape, recorded=True), batch_of(number), batch_of(number + 50))
+    assert read == [n for number in range(6) for n in (number, number + 50)]
     assert list(steps._recorded) == [shape]
     assert steps._launched == graphs.WARM
 

@@ -62,7 +62,8 @@ def finetune(
 ) -> FineTuned:
     """Train on one corpus, keep the epoch that is best on the other. The model handed in is not changed.
 
-    The same seed gives the same weights, bit for bit on a CPU. `extra` is added to the task's loss in every step.
+    The same seed gives the same weights, bit for bit on a CPU. `extra` is added to the task's loss in every step; one
+    that has the attribute `shaped` (see `objective.py`) does not keep steps from being recorded on a GPU.
     """
     check_corpus(task, train_on, "train")
     check_corpus(task, dev, "dev")
@@ -101,7 +102,7 @@ def objective(
 
     lengths, terms = np.array([e.tokens for e in examples]), np.array([loss_terms(e) for e in examples])
     shaped = Shaped(lambda items: rounded(sizes.shape(items), model.max_length), batch, task.loss)
-    return Objective(lengths, terms, loss, score, extra, shaped, versions)
+    return Objective(lengths, terms, loss, score, extra, shaped, versions, getattr(extra, "shaped", None))
 
 
 def loss_terms(example: Example) -> int:

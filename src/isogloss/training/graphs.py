@@ -20,7 +20,7 @@ from isogloss.tasks.examples import Batch, Shape
 from isogloss.training.shapes import Group
 
 WARM = 3  # steps that are launched before any is recorded: libraries and the optimizer set themselves up in them
-Step = Callable[[Batch], None]
+Step = Callable[..., None]  # of one batch, or of several
 Record = Callable[[Callable[[], None]], Callable[[], None]]  # work → what does it again
 
 
@@ -36,41 +36,44 @@ class Graphs:
         self._recorded: dict[Shape, tuple[Tensor, Callable[[], None]]] = {}
         self._launched = 0
 
-    def run(self, batch: Batch, group: Group) -> None:
+    def run(self, group: Group, *batches: Batch) -> None:
         """The step for a batch of the group's shape; the first steps of all are launched in any case.
+
+        Further batches have the same shapes in every step.
 
         The first step of all may raise `Waits`: it has then done nothing but leave gradients behind.
         """
         if group.recorded and self._launched >= WARM:
-            return self.replay(batch, group.shape)
+            return self.replay(group.shape, *batches)
         with contextlib.nullcontext() if self._launched else no_waiting(self.device):
-            self.step(unpacked(packed(batch).to(self.device, non_blocking=True), batch))
+            self.step(*unpacked(packed(*batches).to(self.device, non_blocking=True), *batches))
         self._launched += 1
 
-    def replay(self, batch: Batch, shape: Shape) -> None:
+    def replay(self, shape: Shape, *batches: Batch) -> None:
         """The step for a batch of this very shape, recorded first where it has not been."""
         if shape not in self._recorded:
-            inputs = torch.empty_like(packed(batch), device=self.device)
-            static = unpacked(inputs, batch)
-            self._recorded[shape] = inputs, self._record(lambda: self.step(static))
+            inputs = torch.empty_like(packed(*batches), device=self.device)
+            static = unpacked(inputs, *batches)
+            self._recorded[shape] = inputs, self._record(lambda: self.step(*static))
         inputs, again = self._recorded[shape]
-        inputs.copy_(packed(batch), non_blocking=True)
+        inputs.copy_(packed(*batches), non_blocking=True)
         again()
 
 
-def packed(batch: Batch) -> Tensor:
-    """All tensors of a batch in one, in memory that a GPU copies from while the host goes on."""
+def packed(*batches: Batch) -> Tensor:
+    """All tensors of batches in one, in memory that a GPU copies from while the host goes on."""
     parts: list[Tensor] = []
-    batch.map(lambda tensor: parts.append(tensor.flatten()) or tensor)  # type: ignore[func-returns-value]
+    for batch in batches:
+        batch.map(lambda tensor: parts.append(tensor.flatten()) or tensor)  # type: ignore[func-returns-value]
     whole = torch.empty(sum(map(len, parts)), dtype=torch.int64, pin_memory=torch.cuda.is_available())
     return torch.cat(parts, out=whole)
 
 
-def unpacked(flat: Tensor, like: Batch) -> Batch:
-    """A batch whose tensors are parts of `flat`, with the shapes of another's.
+def unpacked(flat: Tensor, *like: Batch) -> list[Batch]:
+    """Batches whose tensors are parts of `flat`, with the shapes of others'.
 
     >>> batch = Batch(torch.tensor([[5, 6]]), torch.tensor([[1, 1]]), None, torch.tensor([0]), {})
-    >>> unpacked(packed(batch), batch).ids
+    >>> unpacked(packed(batch), batch)[0].ids
     tensor([[5, 6]])
     """
     start = 0
@@ -80,7 +83,7 @@ def unpacked(flat: Tensor, like: Batch) -> Batch:
         start += tensor.numel()
         return flat[start - tensor.numel() : start].view(tensor.shape)
 
-    return like.map(view)
+    return [batch.map(view) for batch in like]
 
 
 def recorder() -> Record:

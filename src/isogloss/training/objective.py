@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -15,8 +16,8 @@ from isogloss.tasks.examples import Batch, Shape
 class Shaped:
     """The same loss in two halves, with tensors in between that are padded to a given shape."""
 
-    shape: Callable[[IntArray], Shape]  # the least that suits these items
-    batch: Callable[[IntArray, Shape], Batch]
+    shape: Callable[[Any], Shape]  # the least that suits these items (of a step's second loss: this step)
+    batch: Callable[[Any, Shape], Batch]
     loss: Callable[[nn.Module, Batch], Tensor]
 
 
@@ -27,7 +28,8 @@ class Objective:
     `loss(network, items)` is a mean over the items' `terms` (words, say): this is what makes a step in parts
     equal to the whole. `extra(network, step)` is a second loss of each step. A higher dev `score` is better;
     without one the last epoch is kept.
-    `shaped`: the loss of a network that knows no lengths but those of its tensors, whose steps can be recorded.
+    `shaped`: the loss of a network that knows no lengths but those of its tensors, whose steps can be recorded;
+    `shaped_extra`: the second loss likewise.
     `versions`: the items are those of one corpus so many times over, and each epoch reads the next version.
     """
 
@@ -38,3 +40,4 @@ class Objective:
     extra: Callable[[nn.Module, int], Tensor] | None = None
     shaped: Shaped | None = None
     versions: int = 1
+    shaped_extra: Shaped | None = None

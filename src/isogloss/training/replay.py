@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
@@ -21,14 +22,17 @@ from isogloss.core.registry import check_name
 from isogloss.core.seeds import Chance
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.models.batching import IntArray
 from isogloss.models.encoding import padding_id
 from isogloss.models.load import Layer, LoadedModel
-from isogloss.tasks.examples import Example, collate
+from isogloss.tasks.examples import Batch, Example, Shape, Sizes, collate
 from isogloss.training.adjust import Bitexts, as_list, in_single_precision, options_of
 from isogloss.training.adjust_loss import AlignmentLoss, LossOptions, chosen_layers
 from isogloss.training.adjust_pairs import PairOptions, encode_pairs
 from isogloss.training.identity import corpus_identity, model_identity
 from isogloss.training.model_folder import NOTE
+from isogloss.training.objective import Shaped
+from isogloss.training.shapes import rounded
 
 ANCHORS = ("original", "adjusted")
 WEIGHTINGS = ("published", "released")
@@ -74,10 +78,24 @@ class BoundReplay:
         self.plan, self.anchor, self.seed = plan, anchor, seed
 
     def __call__(self, network: nn.Module, step: int) -> Tensor:
+        return self.loss(network, self._batch(step).to(next(network.parameters()).device))
+
+    @cached_property
+    def shaped(self) -> Shaped:
+        """The same in two halves, for steps that are recorded."""
+        sizes, longest = Sizes(self.examples), self.anchor.max_length
+        return Shaped(
+            lambda step: rounded(sizes.shape(self._drawn(step)), longest),
+            self._batch,
+            lambda network, batch: self.loss(network, batch, padded=True),
+        )
+
+    def _drawn(self, step: int) -> IntArray:
         chance = Chance(self.seed, "replay", step)
-        drawn = [chance.choose(self.examples) for _ in range(self.plan.pairs)]
-        batch = collate(drawn, padding_id(self.anchor)).to(next(network.parameters()).device)
-        return self.loss(network, batch)
+        return np.array([chance.below(len(self.examples)) for _ in range(self.plan.pairs)])
+
+    def _batch(self, step: int, shape: Shape | None = None) -> Batch:
+        return collate([self.examples[i] for i in self._drawn(step)], padding_id(self.anchor), shape)
 
     def __repr__(self) -> str:
         """All that decides what is computed, for the identity of the run."""

@@ -7,8 +7,10 @@ a few shapes and the network in bf16 beside its weights in fp32; elsewhere its k
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import torch
@@ -17,11 +19,11 @@ from torch import Tensor, nn
 from isogloss.core.seeds import derive_seed
 from isogloss.models.attention import padded_attention
 from isogloss.models.batching import IntArray
-from isogloss.tasks.examples import Batch
+from isogloss.tasks.examples import Batch, Shape
 from isogloss.training.batches import parts
 from isogloss.training.determinism import seed_step
 from isogloss.training.graphs import Graphs, Record, Waits, recordable, recorder
-from isogloss.training.objective import Objective
+from isogloss.training.objective import Objective, Shaped
 from isogloss.training.optimizer import adamw
 from isogloss.training.settings import Settings, learning_rate_at
 from isogloss.training.shadow import Shadow
@@ -53,8 +55,9 @@ class Stepper:
         self.device = self.parameters[0].device
         self.losses = torch.zeros((), dtype=torch.float64, device=self.device)
         self.norms = torch.zeros((), device=self.device)
-        bf16, whole = settings.bf16(self.device), workers.count == settings.accumulate == 1 and not objective.extra
-        if record is None and whole and objective.shaped and recordable(network, self.device):
+        bf16, whole = settings.bf16(self.device), workers.count == settings.accumulate == 1
+        shaped = objective.shaped and (objective.shaped_extra or not objective.extra)
+        if record is None and whole and shaped and recordable(network, self.device):
             record = recorder()
         self.graphs = Graphs(self._whole_step, self.device, record) if record else None
         self.rate = torch.zeros((), device=self.device) if record else None
@@ -62,6 +65,7 @@ class Stepper:
         self.shadow = Shadow(network, bf16 and record is not None)
         self.autocast = bf16 and record is None  # any network and any second loss can compute so
         self.groups = grouped(map(objective.shaped.shape, batches)) if objective.shaped and record else {}
+        self.extra_shape = self._extra_shape(objective.shaped_extra) if objective.shaped_extra and record else None
 
     def step(self, number: int) -> None:
         """One update: this worker's share of the items, part by part, then the gradients of all workers."""
@@ -70,7 +74,7 @@ class Stepper:
         self._set_rate(self.learning_rate(number))
         if self.graphs and self.objective.terms[items].any():
             try:
-                self._run_recorded(self.graphs, items)
+                self._run_recorded(self.graphs, number, items)
             except Waits as reason:
                 warnings.warn(f"training is slower than it could be: {reason}", stacklevel=2)
                 self.graphs = None
@@ -103,21 +107,26 @@ class Stepper:
         """Let go of recorded steps."""
         self.graphs = None
 
-    def _run_recorded(self, graphs: Graphs, items: IntArray) -> None:
-        shaped = self.objective.shaped
+    def _run_recorded(self, graphs: Graphs, number: int, items: IntArray) -> None:
+        shaped, extra = self.objective.shaped, self.objective.shaped_extra
         assert shaped is not None
         shape = shaped.shape(items)
         group = self.groups[shape.length, shape.rows]
-        graphs.run(shaped.batch(items, group.shape), group)
+        more = [extra.batch(number, self.extra_shape)] if extra and self.extra_shape else []
+        graphs.run(group, shaped.batch(items, group.shape), *more)
 
-    def _whole_step(self, batch: Batch) -> None:
-        """A step whose items are one batch: what is recorded."""
-        shaped = self.objective.shaped
-        assert shaped is not None
-        with padded_attention(self.shadow.network):
-            value = shaped.loss(self.shadow.network, batch)
-        self._descend(value)
+    def _whole_step(self, *batches: Batch) -> None:
+        """A step whose items are one batch, and perhaps another for the second loss: what is recorded."""
+        for shaped, batch in zip((self.objective.shaped, self.objective.shaped_extra), batches, strict=False):
+            assert shaped is not None
+            with padded_attention(self.shadow.network):
+                value = shaped.loss(self.shadow.network, batch)
+            self._descend(value)
         self._update()
+
+    def _extra_shape(self, extra: Shaped) -> Shape:
+        """One shape for the second loss in all steps: it does not multiply what is recorded."""
+        return reduce(operator.or_, map(extra.shape, range(len(self.batches))))
 
     def _launch(self, number: int, items: IntArray) -> None:
         terms, objective = self.objective.terms, self.objective
