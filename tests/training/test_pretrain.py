@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,11 @@ def test_a_tokenizer_of_another_model_may_be_used(tmp_path: Path) -> None:
     pretrain(TEXTS, tmp_path / "one", **SMALL)
     other = pretrain(TEXTS, tmp_path / "two", tokenizer=tmp_path / "one", **SMALL)
     assert other.tokenizer.get_vocab() == load_model(tmp_path / "one", device="cpu").tokenizer.get_vocab()
+    shutil.copytree(tmp_path / "one", tmp_path / "copy")
+    pretrain(TEXTS, tmp_path / "two", tokenizer=tmp_path / "copy", **SMALL)  # the same run: what it holds counts
+    pretrain(TEXTS, tmp_path / "characters", tokenizer="characters", **SMALL)
+    with pytest.raises(UsageError, match="another run"):
+        pretrain(TEXTS, tmp_path / "two", tokenizer=tmp_path / "characters", **SMALL)
     with pytest.raises(UnknownName, match="known: wordpiece"):
         pretrain(TEXTS, tmp_path / "three", tokenizer="wordpeace", **SMALL)
 

@@ -32,7 +32,8 @@ def model_identity(model: LoadedModel) -> str:
         digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
     config: Any = model.body.config
     plain = {name: value for name, value in config.to_dict().items() if name not in NAMES_ONLY}
-    return identity(digest.hexdigest(), plain, _tokenizer(model), model.prefix, model.suffix, model.max_length)
+    marks = tokenizer_identity(model.tokenizer)
+    return identity(digest.hexdigest(), plain, marks, model.prefix, model.suffix, model.max_length)
 
 
 def corpus_identity(corpus: Corpus[Any]) -> str:
@@ -43,6 +44,6 @@ def corpus_identity(corpus: Corpus[Any]) -> str:
     return digest.hexdigest()
 
 
-def _tokenizer(model: LoadedModel) -> object:
-    tokenizer: Any = model.tokenizer
+def tokenizer_identity(tokenizer: Any) -> object:
+    """All that a tokenizer does, as plain values."""
     return tokenizer.backend_tokenizer.to_str() if tokenizer.is_fast else tokenizer.get_vocab()

@@ -20,7 +20,7 @@ from isogloss.training.budget import Budget
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.evaluations import evaluation
 from isogloss.training.heldout import Survey, survey
-from isogloss.training.identity import identity
+from isogloss.training.identity import identity, tokenizer_identity
 from isogloss.training.language_model import Pace, train_language_model
 from isogloss.training.language_settings import DEFAULT_BUDGET, LanguageModelSettings
 from isogloss.training.model_folder import UNFINISHED, finished, save_language_model
@@ -75,10 +75,14 @@ def pretrain(
     budget = Budget(steps if steps or tokens or minutes else DEFAULT_BUDGET.steps, tokens, minutes)
     plan = LanguageModelSettings(**{"by_line": settings.get("objective") == "tlm", **settings}, budget=budget)
     found = survey(_pairs(texts, plan) if isinstance(texts, ParallelSet) else texts)
-    run = identity(VERSION, {lang: one.digest for lang, one in found.items()}, os.fspath(tokenizer), vocabulary,
+    given = None if tokenizer in KINDS else _read_tokenizer(tokenizer)
+    run = identity(VERSION, {lang: one.digest for lang, one in found.items()},
+                   tokenizer if given is None else tokenizer_identity(given), vocabulary,
                    alphabet, layers, width, heads, norm, dropout, asdict(plan), seed)  # fmt: skip
     if not finished(folder, run):
-        marks = _tokenizer(folder / UNFINISHED / "tokenizer", tokenizer, found, vocabulary, alphabet, plan)
+        marks = given or _trained_tokenizer(
+            folder / UNFINISHED / "tokenizer", str(tokenizer), found, vocabulary, alphabet, plan
+        )
         sizes: dict[str, Any] = {
             "layers": layers,
             "width": width,
@@ -131,33 +135,36 @@ def _pairs(parallel: ParallelSet, settings: LanguageModelSettings) -> dict[str, 
     return {f"{source}-{lang}": list(zip(parallel.texts[source], parallel.texts[lang])) for lang in others}
 
 
-def _tokenizer(
+def _trained_tokenizer(
     folder: Path,
-    wanted: str | os.PathLike[str],
+    kind: str,
     surveys: Mapping[str, Survey],
     vocabulary: int,
     alphabet: str,
     settings: LanguageModelSettings,
 ) -> Any:
-    """The tokenizer of this run: of an interrupted one, of a folder, or trained on text in which languages are
-    balanced. It is kept, for training it again might not give the same one."""
-    workers, trained = join(), wanted in KINDS
-    if workers.first and trained and not folder.exists():
+    """The tokenizer of this run, trained on text in which languages are balanced, or that of an interrupted one. It is
+    kept, for training it again might not give the same one."""
+    workers = join()
+    if workers.first and not folder.exists():
         texts = {lang: one.train for lang, one in surveys.items()}
         characters = {lang: one.characters for lang, one in surveys.items()}
         text = balanced_lines(texts, characters, alpha=settings.alpha, most=TOKENIZER_TEXT)
         made = train_tokenizer(
-            text, str(wanted), vocabulary, alphabet=alphabet, causal=settings.causal, length=max(512, settings.length)
+            text, kind, vocabulary, alphabet=alphabet, causal=settings.causal, length=max(512, settings.length)
         )
         unfinished = folder.with_name(".tokenizer.part")
         made.save_pretrained(unfinished)
         unfinished.rename(folder)
     workers.wait()
-    source = folder if trained else Path(wanted)
-    if not trained and not source.is_dir():
-        raise UnknownName(f"unknown tokenizer '{wanted}'; known: {', '.join(KINDS)}, or a folder with a tokenizer")
+    return _read_tokenizer(folder)
+
+
+def _read_tokenizer(folder: str | os.PathLike[str]) -> Any:
+    if not Path(folder).is_dir():
+        raise UnknownName(f"unknown tokenizer '{folder}'; known: {', '.join(KINDS)}, or a folder with a tokenizer")
     with quiet_library():
-        return transformers.AutoTokenizer.from_pretrained(source)
+        return transformers.AutoTokenizer.from_pretrained(folder)
 
 
 def _usual_dropout(model: LoadedModel) -> None:
