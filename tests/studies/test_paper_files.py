@@ -87,6 +87,7 @@ RUNS = {
     "lab/adjustment-table-6.yaml": 4 * 3 * 2,
     "lab/adjustment-table-7.yaml": 5 * 3 * 2,
     "lab/adjustment-figure-1.yaml": 3,
+    "lab/adjustment-inference.yaml": 3 * 5,
 }
 # cells that the text of the paper does not give legibly, by sidecar: source, target, column
 ILLEGIBLE = {

@@ -20,6 +20,7 @@ VARIABLES = ("MODEL", "DATA", "PREPARED")
 RUNS = {
     "adjustment.yaml": (8 + 4) * 2 * 3,
     "adjustment-matching.yaml": 8,
+    "first-align.yaml": 7 * 3 * 3,
     "unseen-bambara.yaml": 4 * 3,
     "unseen-erzya.yaml": 4 * 2 * 3,
     "unseen-faroese.yaml": 4 * 2 * 3,
