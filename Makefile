@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow check bench docs docs-outputs clean
+.PHONY: demo test test-slow check bench bench-gpu docs docs-outputs clean
 
 demo: $(READY)
 	$(BIN)/isogloss demo
@@ -23,6 +23,10 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# side by side on a GPU, each with its floor (docs/performance.md); QUICK=1 tries it out, on a CPU too
+bench-gpu: $(READY)
+	$(BIN)/python -m benchmarks gpu $(if $(QUICK),--quick)
 
 # the site, in site/; any warning is an error
 docs: $(READY)

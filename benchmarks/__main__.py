@@ -12,6 +12,7 @@ NAMES = [
     "similarity_battery",
     "alignment",
     "extraction",
+    "large_models",
     "spanning_tree",
     "parsing",
     "finetuning",
@@ -21,11 +22,12 @@ NAMES = [
     "explorer",
     "transliteration",
 ]
+NAMED = ["gpu", "replay", "side_by_side", "table_1"]  # only when asked for: `gpu` does the others and more
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*NAMES, []], help="all if none is given")
+    parser.add_argument("names", nargs="*", choices=[*NAMES, *NAMED, []], help="all if none is given")
     parser.add_argument("--quick", action="store_true", help="smaller problems: a smoke test, not a claim")
     options = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")

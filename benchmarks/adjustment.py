@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 import isogloss as ig
+from benchmarks import floor
 from benchmarks.timing import best_times, report
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
@@ -46,8 +47,19 @@ def run(quick: bool = False) -> None:
     speeds = {name: n / times[name] for name, (_, n) in contenders.items()}
     for name, speed in speeds.items():
         print(f"{name:32} {speed:10,.1f} pairs/s   isogloss is {speeds['isogloss'] / speed:6.1f} × as fast")
+    print(
+        floor.told(work_of(model, pairs), floor.working_type(), times["isogloss"], -(-len(pairs) // BATCH), "of a step")
+    )
     check(model, few)
     loss_alone(model, few)
+
+
+def work_of(model: LoadedModel, pairs: Corpus[AlignedPair]) -> floor.Work:
+    """Both sides are learnt from, and the sources are read by the model as it was."""
+    lengths = [[len(text) for text in encode_words(model, [getattr(pair, side) for pair in pairs])]
+               for side in ("source", "target")]  # fmt: skip
+    learnt = floor.training(model, lengths[0] + lengths[1], -(-len(pairs) // BATCH))
+    return learnt + floor.reading(model, lengths[0])
 
 
 def loss_alone(model: LoadedModel, pairs: Corpus[AlignedPair]) -> None:

@@ -16,6 +16,7 @@ import torch
 from transformers import BertConfig, BertModel, BertTokenizer
 
 import isogloss as ig
+from benchmarks import floor
 from benchmarks.timing import SHARED, best_times, report
 from isogloss.models.batching import pad, padding_share, token_batches
 from isogloss.models.encoding import Encoded
@@ -47,6 +48,7 @@ def run(quick: bool = False) -> None:
     }
     times = best_times(contenders, repeats=2 if quick else 3)
     report(times, ours="isogloss")
+    print(floor.told(floor.reading(model, lengths), torch.float32, times["isogloss, tokens given"]))
     cost = times["isogloss, tokens given"] / times["bare forward, same batches"]
     print(f"pooling all layers takes {cost - 1:+.1%} of the bare forward pass; peak memory {peak_memory(model):.0f} MB")
 

@@ -22,6 +22,7 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 import isogloss as ig
+from benchmarks import floor
 from benchmarks.timing import SHARED
 from isogloss.models.load import LoadedModel, describe
 from isogloss.tasks import TASKS
@@ -59,7 +60,8 @@ def speed(quick: bool) -> None:
     gpu = torch.cuda.is_available()
     bank, dev = corpora(200 if quick else None if gpu else 1500)
     model = untrained(bank, BASE if gpu else SMALL)
-    tokens = EPOCHS * tokens_of(model, bank)
+    lengths = lengths_of(model, bank)
+    tokens = EPOCHS * sum(lengths)
     print(f"{len(bank)} sentences, {EPOCHS} epochs, batch {BATCH}, {tokens:,} real tokens, on {model.device}")
     knowing = {"bf16": gpu, "train_sampling_strategy": "group_by_length"}
     contenders = {
@@ -75,6 +77,9 @@ def speed(quick: bool) -> None:
             f"{name:28} {outcome.seconds:8.2f} s {speed:10,.0f} tokens/s {outcome.seconds / first:6.2f} × ours"
             f"   dev accuracy {outcome.score:.4f}   peak {memory:,.0f} MiB"
         )
+    steps = EPOCHS * -(-len(bank) // BATCH)
+    work = floor.training(model, EPOCHS * lengths, steps)
+    print(floor.told(work, floor.working_type(), first, steps, "of a step"))
 
 
 def quality(quick: bool) -> None:
@@ -94,9 +99,10 @@ def quality(quick: bool) -> None:
     print(f"{'difference':28} {means[0] - means[1]:+.4f}, standard error {error:.4f}")
 
 
-def tokens_of(model: LoadedModel, bank: ig.Corpus) -> int:
+def lengths_of(model: LoadedModel, bank: ig.Corpus) -> list[int]:
+    """The tokens of each sentence."""
     task = TASKS["pos"]
-    return sum(example.tokens for example in task.encode(model, bank, task.labels(bank)))
+    return [example.tokens for example in task.encode(model, bank, task.labels(bank))]
 
 
 def measured(contender: Any) -> Outcome:
@@ -147,7 +153,7 @@ def ours(model: LoadedModel, bank: ig.Corpus, dev: ig.Corpus, *, seed: int = 0, 
     settings = settings_for(task.recipe, epochs=EPOCHS, batch=BATCH, learning_rate=rate)
     start = time.perf_counter()
     train(network, learning, settings, seed=seed)
-    _wait()
+    floor.wait()
     seconds, memory = time.perf_counter() - start, peak_memory(model.device)
     return Outcome(seconds, evaluate(network, task, model, {"dev": dev}, labels)["dev"].scores["accuracy"], memory)
 
@@ -176,7 +182,7 @@ def theirs(model: LoadedModel, bank: ig.Corpus, dev: ig.Corpus, *, seed: int = 0
         trainer.log = lambda *_, **__: None
         start = time.perf_counter()
         trainer.train()
-        _wait()
+        floor.wait()
         seconds = time.perf_counter() - start
     memory = peak_memory(model.device)
     return Outcome(seconds, evaluate(network, task, model, {"dev": dev}, labels)["dev"].scores["accuracy"], memory)
@@ -188,8 +194,3 @@ def _row(example: Any) -> dict[str, list[int]]:
     here = example.arrays["window"] == 0
     labels[example.arrays["position"][here]] = example.arrays["tags"][here]
     return {"input_ids": ids.tolist(), "attention_mask": [1] * len(ids), "labels": labels.tolist()}
-
-
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()

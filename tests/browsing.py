@@ -27,6 +27,23 @@ LOW_CONTRAST = """() => {
     }
     return found; }"""
 
+UNNAMED = """() => {
+    const found = [], said = (e) => (e.getAttribute("aria-label") || e.textContent).trim();
+    const told = (what, e) => found.push(`${what}: ${e.outerHTML.slice(0, 80)}`);
+    for (const e of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
+      if (!(e.getAttribute("aria-label") || [...e.labels].map(said).join(""))) told("no label", e);
+    for (const e of document.querySelectorAll("button, a[href], summary, th")) if (!said(e)) told("no name", e);
+    for (const e of document.querySelectorAll("img, [role=img], [role=region], nav, progress"))
+      if (!(e.getAttribute("alt") || e.getAttribute("aria-label"))) told("no words for it", e);
+    for (const e of document.querySelectorAll(".scroll"))
+      if (e.scrollWidth > e.clientWidth && e.tabIndex < 0) told("cannot be scrolled by keyboard", e);
+    const ids = [...document.querySelectorAll("[id]:not(svg *)")].map((e) => e.id);
+    ids.filter((id, i) => ids.indexOf(id) !== i).forEach((id) => found.push(`two of the id ${id}`));
+    const levels = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((e) => Number(e.tagName[1]));
+    levels.forEach((level, i) => { if (level > (levels[i - 1] ?? 0) + 1) found.push(`heading ${i} skips a level`); });
+    if (!document.documentElement.lang || !document.querySelector("main")) found.push("no language, or no main part");
+    return found; }"""
+
 
 @contextmanager
 def chromium() -> Iterator[Any]:
@@ -69,6 +86,11 @@ class Opened:
 
     def drawn(self, id: str) -> int:
         return int(self.page.locator(f"#{id}").get_attribute("data-rows"))
+
+    def unnamed(self) -> list[str]:
+        """What a reader without eyes or mouse would miss: names, words for pictures, order of headings."""
+        found: list[str] = self.page.evaluate(UNNAMED)
+        return found
 
     def low_contrast(self) -> list[str]:
         """The elements with text of their own and less than 4.5 to 1, by WCAG's formula."""

@@ -62,6 +62,7 @@ def test_parts_and_histograms_are_shown(monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_the_whole_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "demo"
     code, text, told = isogloss(capsys, "demo", "--out", folder, "--device", "cpu")

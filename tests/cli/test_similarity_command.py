@@ -99,3 +99,27 @@ def test_a_pair_must_be_a_pair() -> None:
     for wrong in (["a.txt"], ["=a.txt"], ["en="], ["en=a", "en=b"]):
         with pytest.raises(UsageError, match="--test"):
             files_by_language(wrong, "--test")
+
+
+def test_a_model_that_memory_has_no_room_for(folder: Path, texts: list[str], tmp_path: Path) -> None:
+    pytest.importorskip("accelerate")
+    one, other = tmp_path / "whole.csv", tmp_path / "spread.csv"
+    given = ["similarity", str(folder), "--parallel", *texts[:2], "--index", "cka"]
+    assert run(*given, "--device", "cpu", "-o", str(one)) == 0
+    assert run(*given, "--device-map", "auto", "--max-memory", "cpu=20KB", "-o", str(other)) == 0
+    assert pl.read_csv(one).equals(pl.read_csv(other))
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (["--max-memory", "20GB"], "expected DEVICE=SIZE such as cpu=60GB, got '20GB'"),
+        (["--device-map", "auto", "--max-memory", "cpu=much"], "expected a size such as 20GB"),
+        (["--device", "cpu", "--max-memory", "cpu=20GB"], "give device_map='auto' too"),
+    ],
+)
+def test_limits_that_make_no_sense(
+    folder: Path, texts: list[str], capsys: pytest.CaptureFixture[str], limits: list[str], message: str
+) -> None:
+    assert run("similarity", str(folder), "--parallel", *texts[:2], *limits) == 2
+    assert message in capsys.readouterr().err

@@ -19,7 +19,7 @@ from isogloss.report.subject import Subject
 from isogloss.results.curves import CURVE_COLUMNS, SHAPE_COLUMNS
 from isogloss.results.store import Store
 from isogloss.results.study_record import Record, Run, write_record
-from isogloss.results.study_results import StudyResults
+from isogloss.results.study_results import DISTANCES, StudyResults
 from result_rows import result_rows
 
 WITH = {"with": {"torch": "2.0", "system": "Linux"}}
@@ -33,6 +33,7 @@ def write_store(folder: Path, *subjects: Subject, planned: int = 0) -> Store:
             runs = runs_of(subject)
             _write_evaluations(store, subject, runs)
             _write_similarities(store, subject, runs)
+            _write_distances(store, subject, runs)
             _write_record(store, subject, [*runs, *(_open(runs[0], number) for number in range(planned))])
     return store
 
@@ -46,7 +47,8 @@ def runs_of(subject: Subject) -> list[Run]:
         alike.setdefault(run or rows["run"][0], {})[when or "before"] = f"similarity-{_id(subject)}{number}"
     return [
         Run(row["run"], row["model"], row["changes"], "", row["task"], row["source"], row["seed"],
-            f"finetuned-{_id(subject)}{number}", f"evaluation-{_id(subject)}{number}", alike.get(row["run"], {}))
+            f"finetuned-{_id(subject)}{number}", f"evaluation-{_id(subject)}{number}", alike.get(row["run"], {}),
+            distances={} if number or subject.distances.frame.is_empty() else {"before": f"distances-{_id(subject)}"})
         for number, row in enumerate(rows.iter_rows(named=True))
     ]  # fmt: skip
 
@@ -81,6 +83,15 @@ def _write_similarities(store: Store, subject: Subject, runs: list[Run]) -> None
                 curves = parts[run.name, when].select(pl.col(name).cast(kind) for name, kind in CURVE_COLUMNS.items())
                 curves.write_parquet(entry / "curves.parquet")
                 pl.DataFrame(schema=SHAPE_COLUMNS).write_parquet(entry / "shapes.parquet")
+
+
+def _write_distances(store: Store, subject: Subject, runs: list[Run]) -> None:
+    """Those of the subject are the first run's."""
+    frames = (subject.distances.frame, subject.distances.summary, subject.distances.shares)
+    for id in runs[0].distances.values():
+        with store.making(id, WITH) as entry:
+            for name, frame in zip(DISTANCES, frames, strict=True):
+                frame.write_parquet(entry / name)
 
 
 def _write_record(store: Store, subject: Subject, runs: list[Run]) -> None:

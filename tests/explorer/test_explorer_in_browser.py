@@ -73,6 +73,7 @@ def test_it_opens_quietly_and_fits(browser: Any, server: str, name: str, width: 
     assert one.page.evaluate("window.attacked") is None
     assert one.page.locator("main img, main iframe, main script").count() == 0
     assert one.low_contrast() == []
+    assert one.unnamed() == []
     one.page.close()
 
 

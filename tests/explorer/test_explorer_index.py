@@ -11,7 +11,7 @@ from subjects import SCORES, small
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.explorer import index as indexing
-from isogloss.explorer.downloads import study_rows
+from isogloss.explorer.gathering import curve_rows, gathered, score_rows
 from isogloss.explorer.index import TOGETHER, Index
 from isogloss.explorer.runs import facets, filtered, lines, overview, sorted_lines, task_metrics
 from isogloss.results.store import Store
@@ -30,7 +30,14 @@ def test_rows_are_those_of_the_store(tmp_path: Path) -> None:
     snapshot = Index(tmp_path).now()
     for name in ("s", "trees"):
         record = read_record(store, name)
-        assert study_rows(snapshot, record).equals(gather(record, store).frame)
+        owned, whole = [(record, run) for run in record.runs], gather(record, store)
+        assert score_rows(snapshot, owned).equals(whole.frame)
+        assert curve_rows(snapshot, owned, store).equals(whole.curves.frame)
+        found = gathered(snapshot, owned, store).distances
+        assert (len(found.frame) > 0) == (name == "s")
+        for frame in ("frame", "summary", "shares"):
+            one, other = getattr(found, frame), getattr(whole.distances, frame)
+            assert one.select(sorted(one.columns)).equals(other.select(sorted(other.columns)))
 
 
 def test_summaries_are_means_over_other_languages(tmp_path: Path) -> None:

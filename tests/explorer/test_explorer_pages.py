@@ -128,7 +128,9 @@ def test_a_run_has_scores_gaps_and_links_to_sentences(client: FlaskClient) -> No
     assert f"/compare?run={quote(RUNS[1]).replace('%20', '+')}" not in found
     compared = next(link for link in Parsed(page(client, "/run", run=RUNS[3])).links() if link.startswith("/compare"))
     assert "Δ 1-2" in client.get(compared, headers=OWN).text
-    data = json.loads(re.search(r'id="data">(.*?)</script>', found)[1])  # type: ignore[index]
+    place = json.loads(re.search(r'id="data">(.*?)</script>', found)[1])["from"]  # type: ignore[index]
+    data = client.get(place, headers=OWN).json
+    assert data
     assert data["scores"][0]["mean"] == [9500, 8000, 4000, 7000, 5000]
     assert data["curves"][0]["value"][0] == [500, 900, 700]
 
@@ -206,6 +208,12 @@ def test_hostile_names_and_words_stay_text(client: FlaskClient, path: str, query
     assert len(text) < 2_000_000
 
 
+def test_hostile_names_of_charts_are_data(client: FlaskClient) -> None:
+    answer = get(client, "/series", run=[run.name for run in runs_of(hostile())])
+    assert (answer.status_code, answer.mimetype) == (200, "application/json")
+    assert SCRIPT in {one["metric"] for one in answer.json["scores"]}  # type: ignore[index]
+
+
 def test_hostile_links_lead_where_they_say(client: FlaskClient) -> None:
     for start in ("/", f"/study?{urlencode({'study': SCRIPT})}"):
         for link in Parsed(client.get(start, headers=OWN).text).links():
@@ -243,7 +251,7 @@ def test_nothing_but_the_studies_can_be_reached(client: FlaskClient, path: str) 
     ("path", "code", "said"),
     [
         ("/run", 400, "this address needs 'run='"),
-        ("/compare", 400, "choose 1 to 30 runs"),
+        ("/compare", 400, "choose 1 to 40 runs"),
         ("/study?study=s&page=0", 400, "page: expected a number from 1"),
         ("/study?study=s&page=9999999999999999999999", 400, "expected a number"),
         ("/study?study=s&page=²", 400, "expected a number"),

@@ -199,6 +199,13 @@ def test_a_cell_shows_its_interval_and_the_published_value_below() -> None:
     assert "&lt; REF" in shown
 
 
+def test_a_layer_stands_beside_its_value() -> None:
+    cell = Cell("0.69 (5)", number=True)
+    shown = table_html(Table(("name", "best"), ((Cell("x"), cell),)), "t")
+    assert '<td class="number" data-value="0.69">0.69 (5)</td>' in shown
+    assert shown.count('<th scope="col" aria-sort="none" class="number">') == 1
+
+
 @settings(max_examples=200)
 @given(st.text())
 def test_no_text_is_read_as_markup(value: str) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 import torch
 from subjects import SCORES, hostile, small
@@ -14,10 +15,16 @@ from isogloss.cli import main
 from isogloss.core.errors import UsageError
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.report.analysis import analyse
+from isogloss.report.charts import gap_spec
 from isogloss.report.export import export, file_name
+from isogloss.report.one_page import Section
+from isogloss.report.pictures import picture_of
+from isogloss.report.subject import Subject
 from isogloss.report.tables import tables
 from isogloss.report.write import write_report
 from isogloss.results.files import write_rows
+from isogloss.results.study_results import StudyResults
+from isogloss.results.tables import Cell, Table
 from isogloss.studies.run import run_study
 from result_rows import result_rows
 from tiny_models import build_masked
@@ -78,7 +85,35 @@ def test_every_table_and_figure_is_exported(tmp_path: Path) -> None:
     assert names == {file_name(one.name) for one in tables(subject, analyse(subject))}
     kinds = {path.stem.split("-")[0] for path in written if path.parent.name == "figures"}
     assert kinds == {"scores", "similarity", "gap", "histogram"}
+    assert r"\caption{Do languages that are more alike lose less? Spearman" in (
+        tmp_path / "tables" / "gap-and-similarity.tex"
+    ).read_text(encoding="utf-8")
     assert all(path.stat().st_size for path in written)
+
+
+def test_what_a_section_shows_is_exported(tmp_path: Path) -> None:
+    table = Table(("system", "test"), ((Cell("a_b"), Cell("-1.5", number=True)),))
+    drawn = picture_of(
+        gap_spec() | {"data": {"values": [{"similarity": 0.1, "gap": 2.0, "name": "fr", "target": "fr"}]}}, "a chart"
+    )
+    parts = [Section("1. Words", ("Only words.",)), Section("2. Both", ("A & B.",), table, picture=drawn)]
+    write_report(small(), tmp_path / "r.html", folder=tmp_path / "all", sections=parts)
+    latex = (tmp_path / "all/tables/part-2.tex").read_text()
+    assert r"\caption{2. Both. A \& B.}" in latex and r"a\_b" in latex
+    assert not (tmp_path / "all/tables/part-1.tex").exists()
+    for suffix, start in {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}.items():
+        assert (tmp_path / f"all/figures/part-2{suffix}").read_bytes().startswith(start)
+
+
+def test_names_that_are_alike_have_files_of_their_own(tmp_path: Path) -> None:
+    """`1-2` and `1 2` are two columns, and one name of a file."""
+    rows = pl.concat([result_rows({("REF", "fr"): [0.5]}, task=task) for task in ("a-b", "a b", "é", "è")])
+    subject = Subject("t", StudyResults(rows))
+    written = export(subject, analyse(subject), tmp_path)
+    assert len(set(written)) == len(written) == 4 * 3 + 4 * 3
+    assert {path.name for path in written if path.suffix == ".csv"} == {
+        "scores-a-b-accuracy.csv", "scores-a-b-accuracy-2.csv", "scores-accuracy.csv", "scores-accuracy-2.csv",
+    }  # fmt: skip
 
 
 def test_hostile_names_stay_within_the_folder(tmp_path: Path) -> None:

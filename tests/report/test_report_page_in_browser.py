@@ -48,6 +48,7 @@ def test_it_opens_quietly_and_fits(browser: Any, reports: dict[str, Path], name:
     assert one.page.evaluate("document.documentElement.scrollWidth") <= width
     assert one.page.evaluate("window.attacked") is None
     assert one.page.locator("main img, main iframe, main script").count() == 0
+    assert one.unnamed() == []
     one.page.close()
 
 
@@ -81,6 +82,23 @@ def test_charts_answer_to_choices(opened: Opened) -> None:
     assert "layers 1 to 2" in page.locator("figure:has(#gaps) .said").inner_text()
 
 
+@pytest.mark.parametrize(("name", "said"), [("small", "41.00"), ("hostile", "<img src=x")])
+def test_a_point_tells_its_values_to_a_pointer(browser: Any, reports: dict[str, Path], name: str, said: str) -> None:
+    one = Opened(browser, reports[name].as_uri())
+    drawn = one.page.locator("#scores svg.marks .mark-symbol.role-mark path")
+    tip = one.page.locator("#vg-tooltip-element")
+    told = []
+    for point in drawn.all():
+        one.page.mouse.move(0, 0)  # where no tip of another point is in the way
+        point.hover(force=True)
+        tip.wait_for(state="visible")
+        told.append(tip.inner_text())
+    assert any(said in text for text in told), told[:2]
+    assert tip.locator("img, script").count() == 0
+    assert one.page.evaluate("window.attacked") is None
+    one.page.close()
+
+
 def test_the_correlation_on_the_page_is_that_of_the_library(opened: Opened) -> None:
     from isogloss.metrics.correlation import spearman
 
@@ -92,19 +110,44 @@ def test_the_correlation_on_the_page_is_that_of_the_library(opened: Opened) -> N
         assert opened.page.evaluate("([x, y]) => spearman(x, y)", [x, y]) == pytest.approx(spearman(x, y).value)
 
 
-def test_a_legend_brings_one_line_out(opened: Opened) -> None:
-    lines = opened.page.locator("#curves svg.marks path[stroke-width='2']")
-    before = [line.get_attribute("opacity") for line in lines.all()]
-    opened.page.locator("#curves .role-legend-label text").first.click(force=True)
+@pytest.mark.parametrize("by", ["click", "keyboard"])
+@pytest.mark.parametrize(("chart", "marks"), [("curves", "path[stroke-width='2']"), ("histograms", ".mark-rect path")])
+def test_a_legend_brings_one_out(opened: Opened, chart: str, marks: str, by: str) -> None:
+    drawn = opened.page.locator(f"#{chart} svg.marks {marks}")
+    before = {one.get_attribute("opacity") for one in drawn.all()}
+    label = opened.page.locator(f"#{chart} .role-legend-label text").first
+    if by == "click":
+        label.click(force=True)
+    else:
+        label.focus()
+        opened.page.keyboard.press("Enter")
     opened.page.wait_for_timeout(300)
-    after = [line.get_attribute("opacity") for line in lines.all()]
-    assert before != after
+    after = {one.get_attribute("opacity") for one in drawn.all()}
+    assert len(before) == 1
+    assert len(after) == 2
+
+
+def test_names_in_the_chart_of_gaps_do_not_lie_on_each_other(opened: Opened) -> None:
+    close = [{"target": name, "similarity": 0.5 + i / 1000, "gap": 20 + i / 10} for i, name in enumerate("abcd")]
+    rows = [{"target": "far", "similarity": 0.1, "gap": 60}, {"target": "off", "similarity": 0.9, "gap": 2}, *close]
+    opened.page.evaluate(
+        "rows => draw('gaps', rows, '')", [{"experiment": "x", "name": row["target"], **row} for row in rows]
+    )
+    opened.page.wait_for_selector("#gaps[data-rows='6']")
+    told, texts = {row["target"] for row in rows}, opened.page.locator("#gaps .mark-text text").all()
+    names = [text.bounding_box() for text in texts if text.text_content() in told]
+    assert len(names) == 6
+    for i, a in enumerate(names):
+        for b in names[:i]:
+            across = min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"])
+            down = min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"])
+            assert min(across, down) < 1, (a, b)
 
 
 def test_examples_show_the_worst_first_and_right_to_left(opened: Opened) -> None:
     page = opened.page
     page.select_option("#example-target", label="ug")
-    headings = page.locator("#examples h4").all_inner_texts()
+    headings = page.locator("#examples .item").all_inner_texts()
     assert [heading.split(":")[0] for heading in headings] == ["Item 3", "Item 2"]
     words = page.locator("#examples article").first.locator("li")
     assert words.count() == 1 + 4
@@ -128,6 +171,11 @@ def test_it_prints_what_it_shows(opened: Opened) -> None:
     assert not opened.page.locator("#languages").is_visible()
     assert opened.page.locator("#tables table").first.is_visible()
     assert opened.page.pdf(format="A4").startswith(b"%PDF")
+    opened.page.set_viewport_size({"width": 700, "height": 1000})  # paper, after charts were drawn for a wide screen
+    for chart in opened.page.locator("svg.marks").all():
+        box = chart.bounding_box()
+        assert box["width"] > 500
+        assert box["x"] + box["width"] <= 700
 
 
 @pytest.mark.slow

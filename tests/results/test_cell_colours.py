@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isogloss.report.charts import COLOURS
 from isogloss.results.cell_colours import SHADES, cell_class, legend
 
 # what dichromats see of linear RGB: Machado, Oliveira & Fernandes 2009, severity 1
@@ -81,3 +82,16 @@ def test_classes_are_told_apart_by_all_readers(sight: str) -> None:
 def test_drops_darken_step_by_step() -> None:
     lightness = [lab(linear(SHADES[name].cell))[0] for name in ("below", "far-below", "farthest-below")]
     assert lightness[0] - lightness[1] > 10 and lightness[1] - lightness[2] > 10
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_lines_and_points_stand_out_from_the_page(colour: str) -> None:
+    """WCAG asks for 3 to 1 of what is drawn."""
+    assert contrast(colour, "#FFFFFF") >= 3
+
+
+@pytest.mark.parametrize("sight", [name for name in SIGHT if name != "grey"])
+def test_lines_are_told_apart(sight: str) -> None:
+    """2.3 is what can just be told apart side by side; these stand in different places."""
+    seen = [lab(np.array(SIGHT[sight]) @ linear(colour)) for colour in COLOURS]
+    assert min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)) > 15

@@ -45,7 +45,9 @@ def test_what_differs_is_told_and_seeds_are_averaged() -> None:
 
 def test_before_fine_tuning_is_of_no_task() -> None:
     both = [row for task in ("pos", "ner") for row in rows(task=task) if row["when"] == "before"]
-    assert shown(both)[1:] == [["en-fr", "cka", "0.10", "0.50 (1)", "0.30"]]
+    head, *body = shown(both)
+    assert head == ["source-target", "index", "first layer", "best layer", "last layer"]
+    assert body == [["en-fr", "cka", "0.10", "0.50 (1)", "0.30"]]
 
 
 def test_many_pairs_are_shown_as_their_mean() -> None:

@@ -228,7 +228,7 @@ def test_nothing_but_similarity(bert: Path, tmp_path: Path) -> None:
     results.write(tmp_path / "rows.csv")
     assert len(pl.read_csv(tmp_path / "rows.csv")) == 2 * len(alone.frame)
     results.write(tmp_path / "table.md")
-    assert "before best" in (tmp_path / "table.md").read_text()
+    assert "best layer" in (tmp_path / "table.md").read_text()
     assert made_with(read_record(Store(tmp_path)), Store(tmp_path))[0][1] == 2
     assert _facts(from_store(tmp_path)) == "2 runs · 1 model · 2 columns · 1 source · 2 targets"
     assert run(data, tmp_path).curves.frame.equals(results.curves.frame)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import polars as pl
 import pytest
 
-from isogloss.metrics.significance import holm, permutation_test
-from isogloss.metrics.tagging import TagCounts
+from isogloss.metrics.crossed import crossed_test
+from isogloss.metrics.significance import holm, paired_t_test
 from isogloss.results.record import RESULT_COLUMNS, Results
 from isogloss.studies.verdict import Difference, compared, differences_of, holds, judge
 
@@ -78,9 +79,11 @@ def test_differences_are_tested_on_the_same_examples_and_corrected() -> None:
     first, second = frame.iter_rows(named=True)
     assert (first["system"], first["baseline"], first["seeds"]) == ("fine-tuned", "BiLSTM", 3)
     assert first["delta"] == pytest.approx((7.4 + 7.4 + 7.4) / 30 - (8.8 + 9 + 8.8) / 30)
-    counts = [[TagCounts(n, 10) for seed in right[name] for n in seed] for name in ("BiLSTM", "fine-tuned", "adapted")]
-    p = [permutation_test(counts[0], other, lambda one: one.accuracy).p for other in counts[1:]]
-    assert frame["p"].to_list() == p
+    scores = [np.array(right[name]) / 10 for name in ("BiLSTM", "fine-tuned", "adapted")]
+    tests = [crossed_test(scores[0], other) for other in scores[1:]]
+    p = [one.p for one in tests]
+    assert frame["p"].to_list() == pytest.approx(p)
+    assert frame.select("low", "high").rows() == [pytest.approx((one.low, one.high)) for one in tests]
     assert frame["holm"].to_list() == pytest.approx(list(holm(p)))
     assert (first["significant"], second["significant"]) == (True, False)
     assert differences_of(frame) == [
@@ -93,14 +96,22 @@ def test_differences_are_tested_on_the_same_examples_and_corrected() -> None:
 def test_a_difference_that_seeds_do_not_share_is_not_significant() -> None:
     right = {"fine-tuned": [[9] * 40, [5] * 40, [9] * 40], "BiLSTM": [[5] * 40, [6] * 40, [5] * 40]}
     (row,) = compared(results(right), [("fine-tuned", "BiLSTM")], "accuracy").iter_rows(named=True)
-    assert row["holm"] < 0.05 and row["low"] < 0 < row["high"]
-    assert not row["significant"]
+    scores = [np.array(right[name]) / 10 for name in ("BiLSTM", "fine-tuned")]
+    assert paired_t_test(*scores).p < 0.001 < 0.05 < row["p"]  # over sentences alone it would be
+    assert row["low"] < 0 < row["high"] and not row["significant"]
 
 
 def test_one_seed_is_tested_on_examples_alone() -> None:
-    right = {"fine-tuned": [[9] * 40], "BiLSTM": [[5] * 40]}
+    right = {"fine-tuned": [[9, 8] * 20], "BiLSTM": [[5, 6] * 20]}
     (row,) = compared(results(right), [("fine-tuned", "BiLSTM")], "accuracy").iter_rows(named=True)
-    assert row["low"] is None and row["significant"]
+    assert row["p"] == pytest.approx(paired_t_test([5, 6] * 20, [9, 8] * 20).p) and row["significant"]
+
+
+def test_without_predictions_nothing_is_tested() -> None:
+    alone = Results(results({"fine-tuned": [[9] * 4, [8] * 4], "BiLSTM": [[5] * 4, [6] * 4]}).frame)
+    (row,) = compared(alone, [("fine-tuned", "BiLSTM")], "accuracy").iter_rows(named=True)
+    assert row["delta"] == pytest.approx(0.3)
+    assert (row["p"], row["holm"], row["low"], row["significant"]) == (None, None, None, False)
 
 
 def test_nothing_to_compare() -> None:

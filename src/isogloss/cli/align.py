@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isogloss.cli.arguments import AllowPickle, Device, DeviceMap, Dtype, TrustRemoteCode, files_by_language
+from isogloss.cli.arguments import (
+    AllowPickle,
+    Device,
+    DeviceMap,
+    Dtype,
+    MaxMemory,
+    OffloadFolder,
+    TrustRemoteCode,
+    files_by_language,
+    memory_limits,
+)
 from isogloss.cli.screen import library_warnings, out, progress_bars, show_table
 from isogloss.core.errors import UsageError
 
@@ -65,6 +75,8 @@ def align(
     dtype: Dtype = "float32",
     device: Device = None,
     device_map: DeviceMap = None,
+    max_memory: MaxMemory = None,
+    offload_folder: OffloadFolder = None,
     allow_pickle: AllowPickle = False,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
@@ -89,6 +101,8 @@ def align(
                 dtype=dtype,
                 device=device,
                 device_map=device_map,
+                max_memory=memory_limits(max_memory),
+                offload_folder=offload_folder,
                 allow_pickle=allow_pickle,
                 trust_remote_code=trust_remote_code,
             )

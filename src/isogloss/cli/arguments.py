@@ -13,6 +13,14 @@ from isogloss.core.errors import UsageError
 Dtype = Annotated[str, typer.Option(help="float32, bfloat16 or float16.")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1 … (a GPU if there is one).")]
 DeviceMap = Annotated[str | None, typer.Option(help="'auto' spreads a model that is too large for one GPU.")]
+MaxMemory = Annotated[
+    list[str] | None,
+    typer.Option("--max-memory", help="With --device-map: what weights may take there, as 0=70GB 1=70GB cpu=100GB."),
+]
+OffloadFolder = Annotated[
+    Path | None,
+    typer.Option(help="With --device-map: where weights go that are not in safetensors, and not in memory."),
+]
 AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are not safetensors.")]
 TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code that a model brings along.")]
 
@@ -32,6 +40,20 @@ def spread_lists(arguments: Sequence[str], options: Iterable[str]) -> list[str]:
             current = word if word in options else None
         spread.append(word)
     return spread
+
+
+def memory_limits(words: Sequence[str] | None) -> dict[str, str] | None:
+    """
+    >>> memory_limits(["0=20GB", "cpu=60GB"])
+    {'0': '20GB', 'cpu': '60GB'}
+    """
+    if not words:
+        return None
+    pairs = [word.partition("=") for word in words]
+    for device, equals, size in pairs:
+        if not (device and equals and size):
+            raise UsageError(f"--max-memory: expected DEVICE=SIZE such as cpu=60GB, got '{device}{equals}{size}'")
+    return {device: size for device, _, size in pairs}
 
 
 def files_by_language(words: Sequence[str], option: str) -> dict[str, Path]:

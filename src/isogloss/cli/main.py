@@ -80,6 +80,7 @@ LISTS = [
     "--bilstm",
     "--adapt",
     "--pretrain",
+    "--max-memory",
 ]  # options that may be followed by several words
 
 

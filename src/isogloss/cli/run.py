@@ -43,7 +43,9 @@ def run(
     write: Annotated[
         list[Path] | None,
         typer.Option(
-            "--out", "-o", help="Write rows (.csv .tsv .parquet .json), the table (.md .tex) or a chart (.html .svg …)."
+            "--out",
+            "-o",
+            help="Write rows (.csv .tsv .parquet .json), the table (.md .tex) or a chart (.html .svg …); repeatable.",
         ),
     ] = None,
     device: Device = None,

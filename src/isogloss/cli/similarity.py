@@ -12,8 +12,11 @@ from isogloss.cli.arguments import (
     Device,
     DeviceMap,
     Dtype,
+    MaxMemory,
+    OffloadFolder,
     TrustRemoteCode,
     files_by_language,
+    memory_limits,
 )
 from isogloss.cli.screen import library_warnings, out, progress_bars, show_table
 
@@ -47,11 +50,15 @@ def similarity(
     mean: Annotated[bool, typer.Option("--mean", help="Show mean and spread over the pairs, not each pair.")] = False,
     output: Annotated[
         list[Path] | None,
-        typer.Option("--out", "-o", help="Write rows (.csv .tsv .parquet .json) or charts (.html .svg .png .pdf)."),
+        typer.Option(
+            "--out", "-o", help="Write rows (.csv .tsv .parquet .json) or charts (.html .svg .png .pdf); repeatable."
+        ),
     ] = None,
     dtype: Dtype = "float32",
     device: Device = None,
     device_map: DeviceMap = None,
+    max_memory: MaxMemory = None,
+    offload_folder: OffloadFolder = None,
     allow_pickle: AllowPickle = False,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
@@ -76,6 +83,8 @@ def similarity(
                 dtype=dtype,
                 device=device,
                 device_map=device_map,
+                max_memory=memory_limits(max_memory),
+                offload_folder=offload_folder,
                 allow_pickle=allow_pickle,
                 trust_remote_code=trust_remote_code,
             )

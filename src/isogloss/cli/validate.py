@@ -9,6 +9,7 @@ import typer
 
 from isogloss.cli.run import Set, StoreFolder
 from isogloss.cli.screen import complain, out, show_table, warn
+from isogloss.core.errors import UsageError
 
 
 def validate(
@@ -20,10 +21,13 @@ def validate(
     repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken, and list it.")] = False,
     set: Set = None,
     store: StoreFolder = None,
+    gpus: Annotated[
+        str, typer.Option(help="How long a study would take on so many GPUs, one run on each: 1,8,64.")
+    ] = "",
 ) -> None:
     """Say what kind of corpus a file is and count it, explain a study, or say what is wrong and where."""
     if file.suffix in (".yaml", ".yml") and format is None:
-        _study(file, set or [], store)
+        _study(file, set or [], store, _numbers(gpus))
         return
     from isogloss.corpora.readers import read_file
 
@@ -37,15 +41,22 @@ def validate(
         out.print("[green]valid[/]")
 
 
-def _study(file: Path, set: list[str], folder: Path | None) -> None:
+def _numbers(gpus: str) -> list[int]:
+    numbers = [one.strip() for one in gpus.split(",") if one.strip()]
+    if not all(one.isdecimal() and int(one) for one in numbers):
+        raise UsageError(f"--gpus: expected numbers such as 1,8,64, got '{gpus}'")
+    return sorted({int(one) for one in numbers})
+
+
+def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int]) -> None:
     """Runs, what they share, what is done, what it will cost; what is not here is told last."""
     from isogloss.studies.explain import explain
     from isogloss.studies.overrides import parse_overrides
     from isogloss.studies.run import open_store, planned, store_folder
 
     store = open_store(folder) if store_folder(folder).exists() else None  # to look at a study leaves no traces
-    plan = planned(file, store, set=parse_overrides(set))
-    show_table(f"{file}: study", ("", ""), explain(plan, store))
+    plan = planned(file, store, set=parse_overrides(set), device="cuda" if gpus else None)
+    show_table(f"{file}: study", ("", ""), explain(plan, store, gpus))
     for error in plan.missing.values():
         warn(f"not here: {error}")
     if plan.missing:

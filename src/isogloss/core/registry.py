@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from typing import Any, Generic, TypeVar
@@ -37,12 +38,11 @@ class Registry(Mapping[str, T], Generic[T]):
     def facts(self, name: str) -> dict[str, Any]:
         """The arguments that a member is defined with, `MEMBER = Kind(argument=…)`: read in its file, and not run.
 
-        So what there is can be listed without loading torch. Of a dict there are the keys, of what is computed None.
+        So what there is can be listed without loading torch. Of a dict there are the keys, of another such definition
+        its arguments, of what is computed None.
         A member may also be what a function of its file returns, `MEMBER = function()`.
         """
-        package, _, file = self.module(name).rpartition(".")
-        tree = ast.parse(files(package).joinpath(f"{file}.py").read_text(encoding="utf-8"))
-        return {one.arg: _written(one.value) for one in _definition(tree, self._members[name].split(":")[1]) if one.arg}
+        return dict(_facts(self.module(name), self._members[name].split(":")[1]))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
@@ -52,6 +52,13 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._members
+
+
+@cache
+def _facts(module: str, attribute: str) -> dict[str, Any]:
+    package, _, file = module.rpartition(".")
+    tree = ast.parse(files(package).joinpath(f"{file}.py").read_text(encoding="utf-8"))
+    return {one.arg: _written(one.value) for one in _definition(tree, attribute) if one.arg}
 
 
 def _definition(tree: ast.Module, attribute: str) -> list[ast.keyword]:
@@ -70,9 +77,11 @@ def _definition(tree: ast.Module, attribute: str) -> list[ast.keyword]:
 
 def _written(value: ast.expr) -> Any:
     """
-    >>> [_written(ast.parse(text, mode="eval").body) for text in ("'a'", "(0, 1)", "{'a': b, 'c': d}", "f(x)")]
-    ['a', (0, 1), ['a', 'c'], None]
+    >>> [_written(ast.parse(text, mode="eval").body) for text in ("(0, 1)", "{'a': b}", "Kind(a=1)", "f(x)")]
+    [(0, 1), ['a'], {'a': 1}, None]
     """
+    if isinstance(value, ast.Call) and value.keywords:
+        return {one.arg: _written(one.value) for one in value.keywords}
     if isinstance(value, ast.Dict):
         return [_written(key) for key in value.keys if key]
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urlencode
 
 from flask import Flask, Response, render_template, request
@@ -30,7 +31,9 @@ def create_app(folder: str | os.PathLike[str], host: str = "127.0.0.1") -> Flask
     app = Flask("isogloss.explorer", static_folder=None)
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters.update(isolated=_isolated, long=_long, points=points, signed=signed, when=_when)
-    app.jinja_env.globals.update(version=__version__, store=index.store.folder.name, asset=asset_address, again=again)
+    app.jinja_env.globals.update(
+        version=__version__, store=_called(index.store.folder), asset=asset_address, again=again
+    )
     routes: dict[str, Callable[..., Response]] = {
         "/": views.studies,
         "/study": views.study,
@@ -39,6 +42,7 @@ def create_app(folder: str | os.PathLike[str], host: str = "127.0.0.1") -> Flask
         "/compare": views.compare,
         "/sentences": views.sentences,
         "/now": views.now,
+        "/series": views.series,
         "/test": views.test,
         "/download/<what>.<form>": views.download,
         "/assets/<name>": asset,
@@ -51,6 +55,15 @@ def create_app(folder: str | os.PathLike[str], host: str = "127.0.0.1") -> Flask
     app.register_error_handler(HTTPException, _refused)
     guard(app, host)
     return app
+
+
+def _called(folder: Path) -> str:
+    """A store by the last two parts of its path: the last alone is often just "store".
+
+    >>> _called(Path("/home/me/demo/store"))
+    'demo/store'
+    """
+    return "/".join(folder.parts[-2:]).lstrip("/")
 
 
 def points(value: float | None) -> str:

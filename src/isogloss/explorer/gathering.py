@@ -74,11 +74,13 @@ def _measured(
     if not entries:
         return pl.DataFrame(schema=schema)
     paths = {id: str(store.need(id).file(name)) for id, _ in entries}  # runs share what was measured before fine-tuning
-    facts = pl.DataFrame([{"path": paths[id], **told} for id, told in entries], infer_schema_length=None)
     found = pl.read_parquet(list(dict.fromkeys(paths.values())), include_file_paths="path")
-    own = found.drop(set(RUN_COLUMNS) | {"model"}, strict=False)  # which every study has names of its own for
-    told = facts.drop("source") if "source" in own.columns else facts
-    named = told.join(own, on="path", maintain_order="left_right")
+    facts = pl.DataFrame([{"path": paths[id], **told} for id, told in entries], infer_schema_length=None)
+    files = found["path"].rle().struct.unnest().select(path="value").with_row_index("file")
+    own = found.with_columns(file=pl.col("path").rle_id())  # numbers join in a fraction of the time of paths
+    own = own.drop({*RUN_COLUMNS, "model", "path"}, strict=False)  # a study has names of its own for runs and models
+    told = facts.join(files, on="path", maintain_order="left").drop({"source"} & set(own.columns))
+    named = told.join(own, on="file", maintain_order="left_right")
     return named.select(pl.col(column).cast(kind) for column, kind in schema.items())
 
 

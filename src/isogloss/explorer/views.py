@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from flask import Response, abort, jsonify, render_template, request
+from flask import Response, abort, jsonify, render_template, request, url_for
 from markupsafe import Markup
 
 from isogloss.core.errors import UsageError
@@ -88,7 +88,7 @@ class Views:
             rows=results.gaps().to_dicts(),
             entries=[entry for entry in entries if entry], others=_others(record.runs, run),
             reference=_reference(record.runs, run, record.reference), predicted=_predicted(results),
-            **self._now(), **_charts(results),
+            **self._now(), **_charts(results, [run.name]),
         )  # fmt: skip
 
     def compare(self) -> Response:
@@ -103,8 +103,14 @@ class Views:
             "compare.html", columns=shown, metrics=metrics, metric=metric, together=together,
             table=comparison.side_by_side(results, shown, metric) if metric else {}, legend=legend(),
             names=names, seeds={name: self.index.now().run(name)[1].seed for name in names},
-            predicted=_predicted(results), **_charts(results),
+            predicted=_predicted(results), **_charts(results, names),
         )  # fmt: skip
+
+    def series(self) -> Response:
+        """What the charts of a page draw; the page comes first, and asks for it."""
+        results = self.index.results(request.args.getlist("run"))
+        drawn = {**series(_subject(results), results.table()), "examples": []}
+        return Response(json.dumps(drawn, allow_nan=False).encode(), mimetype="application/json")
 
     def test(self) -> Response:
         """One difference of the page of comparisons, tested, or the reason why it cannot be."""
@@ -229,10 +235,15 @@ def _reference(every: Sequence[Run], run: Run, change: str) -> Run | None:
     return next((one for one in every if one.changes == change != run.changes and key(one) == key(run)), None)
 
 
-def _charts(results: StudyResults) -> dict[str, Any]:
-    """The report's charts over these runs: their places, data and specifications."""
-    subject, scores = Subject("", results, distances=results.distances.labelled()), results.table()
-    specs = dict(charts(subject, scores))
-    data = {**series(subject, scores), "examples": []}
-    return {"figures": Markup(figures(specs)), "data": Markup(json_element("data", data)),
+def _charts(results: StudyResults, names: list[str]) -> dict[str, Any]:
+    """The report's charts over these runs: their places and specifications, and where their data are."""
+    specs = dict(charts(_subject(results), results.table()))
+    if not specs:
+        return NO_CHARTS
+    source = {"from": url_for("series", run=names), "examples": []}
+    return {"figures": Markup(figures(specs)), "data": Markup(json_element("data", source)),
             "specs": Markup(json_element("specs", specs))}  # fmt: skip
+
+
+def _subject(results: StudyResults) -> Subject:
+    return Subject("", results, distances=results.distances.labelled())

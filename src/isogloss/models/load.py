@@ -26,6 +26,7 @@ from isogloss.core.errors import InputError, IsoglossError, MissingExtra, UsageE
 from isogloss.core.registry import check_name
 from isogloss.core.shipped import SHIPPED
 from isogloss.models.families import Family, family_of
+from isogloss.models.placement import Limits, execution_device, placement
 
 Layer = int | str  # 0 … L, or FINAL
 FINAL = "final"  # the last block's output after the final norm (pre-LN families)
@@ -78,9 +79,8 @@ class LoadedModel:
 
     @property
     def device(self) -> torch.device:
-        """Where inputs go: the embeddings' device (the CPU where the weights are kept elsewhere)."""
-        device = next(self.body.parameters()).device
-        return torch.device("cpu") if device.type == "meta" else device
+        """Where inputs go."""
+        return execution_device(self.body)
 
 
 def load_model(
@@ -90,25 +90,30 @@ def load_model(
     dtype: str = "float32",
     device: str | torch.device | None = None,
     device_map: str | None = None,
+    max_memory: Limits | None = None,
+    offload_folder: str | os.PathLike[str] | None = None,
     allow_pickle: bool = False,
     trust_remote_code: bool = False,
 ) -> LoadedModel:
     """A model from a folder or the Hugging Face hub; "laboratory" is the one in this package.
 
     `head`: with its masked ("mlm") or causal ("clm") language-model head, for training. `device`: a GPU if
-    there is one, unless said otherwise. `device_map="auto"` spreads a model larger than one GPU over all.
+    there is one, unless said otherwise. `device_map="auto"` spreads a model larger than one GPU over all, and over main
+    memory and disk where these are full; `max_memory` limits what weights may take there: `{0: "20GB", "cpu": "60GB"}`.
+    `offload_folder` is needed where weights that go to disk are in no safetensors, or stored in another shape there.
     """
     name = os.fspath(name_or_folder)
     source = os.fspath(SHIPPED.get(name, name))
     if device is not None and device_map is not None:
         raise UsageError("device and device_map exclude each other; give one")
-    place = None if device_map else chosen_device(device)
+    places = placement(device_map, max_memory, offload_folder)
+    place = None if places else chosen_device(device)
     _check_folder(source, allow_pickle)
     remote = {"trust_remote_code": trust_remote_code}
     with quiet_library(), _clear_errors(name):
         config = transformers.AutoConfig.from_pretrained(source, **remote)
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, **remote)
-        options = {"dtype": _dtype(dtype), "device_map": device_map, "use_safetensors": None if allow_pickle else True}
+        options = {"dtype": _dtype(dtype), "use_safetensors": None if allow_pickle else True, **places}
         network, pooler = _read_weights(source, config, head, {**options, **remote})
     body = _text_stack(network.base_model if head else network)
     if place is not None:
@@ -286,6 +291,8 @@ def _clear_errors(name: str) -> Iterator[None]:
         advice = ""
         if "trust_remote_code" in str(error):
             advice = "trust_remote_code=True (--trust-remote-code) runs the repository's own code, if you trust it"
+        elif "offload_folder" in str(error):
+            advice = "offload_folder=… (--offload-folder) names a folder with room for the weights that go to disk"
         elif not Path(name).is_dir():
             advice = "check the name, or download it where there is a network and give the folder"
         raise InputError(name, "a loadable model", _first_line(error), advice=advice) from None

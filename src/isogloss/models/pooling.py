@@ -1,8 +1,8 @@
 """Pooled hidden states of chosen layers from one forward pass.
 
 Every pooling but the maximum is the product of a small matrix (rows: sentences or words, columns: tokens)
-with the states, taken inside the model's own forward pass: no layer's token states are kept, sums are in
-float32, and each batch is copied from the device once.
+with the states, taken inside the model's own forward pass, on whichever device a block is: no layer's token states
+are kept, sums are in float32, and each layer's vectors leave the device as soon as they are there.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from isogloss.models.load import FINAL, Layer, LoadedModel
 T = TypeVar("T")
 FloatArray = npt.NDArray[np.float32]
 Progress = Callable[[int, int], None]  # sentences done, sentences in all
+PIECE = 1 << 22  # states that are turned from half into single precision at a time
 
 
 class Extraction(Protocol):
@@ -81,15 +82,15 @@ def _one_ahead(items: Iterable[T]) -> Iterator[T]:
 
 @dataclass(frozen=True)
 class Pooled:
-    """The states of one batch, perhaps still on their way from the device."""
+    """The states of one batch, layer by layer, perhaps still on their way from the devices."""
 
-    states: Tensor
-    arrived: torch.cuda.Event | None
+    layers: Sequence[Tensor]
+    arrived: Sequence[torch.cuda.Event]
 
     def fetch(self) -> FloatArray:
-        if self.arrived:
-            self.arrived.synchronize()
-        array: FloatArray = self.states.numpy()
+        for event in self.arrived:
+            event.synchronize()
+        array: FloatArray = torch.stack(list(self.layers)).numpy()
         return array
 
 
@@ -107,22 +108,28 @@ def pooled_states(
     matrix = torch.from_numpy(weights).to(model.device)
     pool = _maximum if maximum else _weighted_sum
     options = {"use_cache": False} if model.family.causal else {}
-    at_work = at_layers(model, layers, lambda states: pool(states, matrix))
+    devices: set[torch.device] = set()
+
+    def reduce(states: Tensor) -> Tensor:
+        devices.add(states.device)
+        return pool(states, matrix).to("cpu", non_blocking=states.is_cuda)
+
+    at_work = at_layers(model, layers, reduce)
     with torch.inference_mode(), evaluating(model.body), at_work as pooled:
         model.body(input_ids=ids, attention_mask=mask, **options)
         missing = [layer for layer in layers if layer not in pooled]
         if missing:
             raise UsageError(f"the forward pass of '{model.name}' does not go through its layer {missing[0]}")
-        return _to_host(torch.stack([pooled[layer].to(model.device) for layer in layers]))
+        return Pooled(
+            [pooled[layer] for layer in layers], [_now(device) for device in devices if device.type == "cuda"]
+        )
 
 
-def _to_host(states: Tensor) -> Pooled:
-    if states.device.type != "cuda":
-        return Pooled(states.cpu(), None)
-    copy = states.to("cpu", non_blocking=True)
-    arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
-    arrived.record(torch.cuda.current_stream(states.device))
-    return Pooled(copy, arrived)
+def _now(gpu: torch.device) -> torch.cuda.Event:
+    """The moment at which a GPU has done what was asked of it so far."""
+    event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    event.record(torch.cuda.current_stream(gpu))
+    return event
 
 
 def check_layers(model: LoadedModel, layers: Sequence[Layer] | None) -> tuple[Layer, ...]:
@@ -190,9 +197,12 @@ def evaluating(network: nn.Module) -> Iterator[None]:
 
 
 def _weighted_sum(states: Tensor, weights: Tensor) -> Tensor:
-    return torch.bmm(weights.to(states.device), states.float())
+    weights = weights.to(states.device)
+    size = len(states) if states.dtype == torch.float32 else max(1, PIECE // states[0].numel())
+    pieces = zip(torch.split(weights, size), torch.split(states, size), strict=True)
+    return torch.cat([torch.bmm(some, part.float()) for some, part in pieces])
 
 
 def _maximum(states: Tensor, weights: Tensor) -> Tensor:
     kept = (weights > 0).transpose(1, 2).to(states.device)
-    return states.float().masked_fill(~kept, float("-inf")).amax(1, keepdim=True)
+    return states.masked_fill(~kept, float("-inf")).amax(1, keepdim=True).float()

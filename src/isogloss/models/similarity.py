@@ -23,6 +23,7 @@ from isogloss.indexes.moments import Pair
 from isogloss.indexes.named import named_index
 from isogloss.languages.codes import canonical
 from isogloss.models.load import FINAL, Layer, LoadedModel, load_model
+from isogloss.models.placement import is_offloaded
 from isogloss.models.states import sentence_states
 from isogloss.models.store import StateStore
 from isogloss.results.curves import CURVE_COLUMNS, NEURON_COLUMNS, SHAPE_COLUMNS, Curves
@@ -108,8 +109,8 @@ def _pairs(parallel: ParallelSet, source: str | None) -> list[Pair]:
 
 
 def _device(model: LoadedModel) -> Any:
-    """Moments are summed where the model is, if that is a GPU."""
-    return model.device if model.device.type == "cuda" else None
+    """Moments are summed where the model is, if that is a GPU and the model leaves room on it."""
+    return model.device if model.device.type == "cuda" and not is_offloaded(model.body) else None
 
 
 def _curve_frame(model: str, rows: Sequence[tuple[Place, Measurement]]) -> pl.DataFrame:

@@ -18,6 +18,7 @@ from isogloss.core.registry import check_name
 from isogloss.models.batching import IntArray, pad
 from isogloss.models.encoding import SPECIAL, Encoded, encode_sentences, encode_words
 from isogloss.models.load import Layer, LoadedModel
+from isogloss.models.placement import is_offloaded
 from isogloss.models.pooling import FloatArray, Progress, check_layers, run_batches
 
 POOLS = ("mean", "cls", "last", "max")
@@ -165,8 +166,8 @@ def word_weights(texts: Sequence[Encoded], words: Sequence[int], subword: str) -
 
 
 def _budget(model: LoadedModel, budget: int | None) -> int:
-    if budget is None:
-        return CPU_BUDGET if model.device.type == "cpu" else DEVICE_BUDGET
+    if budget is None:  # weights that are brought from elsewhere come once a batch, so batches are large
+        return CPU_BUDGET if model.device.type == "cpu" and not is_offloaded(model.body) else DEVICE_BUDGET
     if budget < 1:
         raise UsageError(f"budget: expected at least 1 token per batch, got {budget}")
     return budget

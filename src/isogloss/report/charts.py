@@ -1,17 +1,17 @@
 """The charts of a report as Vega-Lite specifications over the data set `rows`, which the page or the export fills.
 
-Colours are Okabe and Ito's, told apart by colour-blind readers; shape, dash or label says the same once more.
+Colours are told apart by colour-blind readers; shape, dash or label says the same once more.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from isogloss.results.curve_figures import PALETTE
 
 Spec = dict[str, Any]
-# beyond the eight: the same hues, darker or lighter
-COLOURS = [*PALETTE, "#004C77", "#8F3F00", "#00614A", "#8A4F70", "#9A6A00", "#2F7FA8", "#666666", "#9C9412"]
+COLOURS = [*PALETTE, "#5A4A5A", "#EE0044"]  # more could not be told apart; they begin again
 CONFIG: Spec = {
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
@@ -122,38 +122,61 @@ def curve_spec() -> Spec:
     )
 
 
+# of points that lie together the highest has its name above, the others below, right and left;
+# a language is named once, beside the first experiment's point
+BESIDE: list[Spec] = [
+    {"filter": "datum.name"},
+    {"joinaggregate": [{"op": op, "field": field, "as": f"{op}_{field}"}
+                       for op in ("min", "max") for field in ("similarity", "gap")]},
+    {"window": [{"op": "lag", "field": field, "as": f"last_{field}"} for field in ("similarity", "gap")],
+     "sort": [{"field": "similarity"}]},
+    {"calculate": "datum.last_similarity !== null"
+     " && datum.similarity - datum.last_similarity < 0.05 * (datum.max_similarity - datum.min_similarity)"
+     " && abs(datum.gap - datum.last_gap) < 0.09 * (datum.max_gap - datum.min_gap) ? 0 : 1", "as": "apart"},
+    {"window": [{"op": "sum", "field": "apart", "as": "heap"}], "sort": [{"field": "similarity"}]},
+    {"window": [{"op": "row_number", "as": "place"}], "groupby": ["heap"],
+     "sort": [{"field": "gap", "order": "descending"}]},
+]  # fmt: skip
+
+
+def _by_place(*values: object) -> Spec:
+    return {"expr": f"{json.dumps(values)}[(datum.place - 1) % {len(values)}]"}
+
+
 def gap_spec() -> Spec:
-    """The gap of each target against its similarity."""
+    """The gap of each target against its similarity; a line leads from its place in one experiment to the other."""
+    scale: Spec = {"zero": False, "nice": False, "padding": 20}
     place = {
-        "x": {
-            "field": "similarity",
-            "type": "quantitative",
-            "scale": {"zero": False, "padding": 20},
-            "axis": {"tickCount": 8},
-        },
-        "y": {"field": "gap", "type": "quantitative", "title": "gap (points)", "scale": {"zero": False, "padding": 14}},
+        "x": {"field": "similarity", "type": "quantitative", "scale": scale, "axis": {"tickCount": 8}},
+        "y": {"field": "gap", "type": "quantitative", "title": "gap (points)", "scale": scale},
     }
     return _spec(
         "Cross-lingual gap against similarity, one point for each target language",
         height=280,
         encoding={**place, "tooltip": _tooltip("target", "experiment", "similarity=.3f", "gap=.2f")},
         layer=[
-            {"mark": {"type": "point", "filled": True, "size": 70},
+            {"mark": {"type": "line", "color": "#8a8a8a", "strokeWidth": 1},
+             "encoding": {"detail": {"field": "target"}}},
+            {"mark": {"type": "point", "filled": True, "size": 70, "color": COLOURS[0], "opacity": 1},
              "encoding": {"color": _colour("experiment", None),
                           "shape": {"field": "experiment", "type": "nominal", "sort": None}}},
-            {"mark": {"type": "text", "dy": -10, "fontSize": 12, "limit": 90},
-             "encoding": {"text": {"field": "target"}}},
+            {"mark": {"type": "text", "dx": _by_place(0, 0, 8, -8), "dy": _by_place(-11, 13, 1, 1), "limit": 90,
+                      "align": _by_place("center", "center", "left", "right"), "baseline": "middle", "fontSize": 12},
+             "transform": BESIDE, "encoding": {"text": {"field": "name"}}},
         ],
     )  # fmt: skip
 
 
 def histogram_spec() -> Spec:
     """Distances of related and of unrelated words, over the same bins."""
+    params, opacity = _chosen("words", shown=0.55, hidden=0.05)
     return _spec(
         "Histograms of the distances of related and of unrelated word pairs",
         height=220,
-        mark={"type": "bar", "opacity": 0.55, "binSpacing": 0},
+        params=params,
+        mark={"type": "bar", "binSpacing": 0},
         encoding={
+            "opacity": opacity,
             "x": {"field": "low", "type": "quantitative", "title": "distance", "bin": {"binned": True}},
             "x2": {"field": "high"},
             "y": {"field": "share", "type": "quantitative", "stack": None, "title": "share", "axis": {"format": "%"}},

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from isogloss.core.errors import MissingExtra
 from isogloss.core.files import atomic_write, atomic_write_binary
 from isogloss.report.analysis import Analysis
 from isogloss.report.charts import Spec, curve_spec, gap_spec, histogram_spec, score_spec
+from isogloss.report.one_page import Section
+from isogloss.report.pictures import Picture
 from isogloss.report.series import CURVE_SCALE, LONGEST, SCORE_SCALE, series
 from isogloss.report.subject import Subject
-from isogloss.report.tables import tables
+from isogloss.report.tables import NamedTable, tables
 from isogloss.results.gap_similarity import gaps_beside_similarity
 from isogloss.results.table_formats import latex, write_table
 from isogloss.results.tables import POINTS
@@ -27,27 +30,52 @@ WIDTH = 560
 
 
 def export(
-    subject: Subject, analysis: Analysis, folder: str | os.PathLike[str], progress: Progress | None = None
+    subject: Subject,
+    analysis: Analysis,
+    folder: str | os.PathLike[str],
+    progress: Progress | None = None,
+    sections: Sequence[Section] = (),
 ) -> list[Path]:
-    """The files that were written, in `folder`/tables and `folder`/figures."""
-    found, written = tables(subject, analysis), []
-    for number, one in enumerate(found, 1):
-        stem = Path(folder) / "tables" / file_name(one.name)
-        with atomic_write(stem.with_suffix(".tex")) as file:
-            file.write(latex(one.table, caption=f"{one.title}. {one.note}", label=f"tab:{stem.name}"))
-        for suffix in (".md", ".csv"):
-            write_table(one.table, stem.with_suffix(suffix))
-        written += [stem.with_suffix(suffix) for suffix in (".tex", ".md", ".csv")]
+    """The files that were written, in `folder`/tables and `folder`/figures; first those of the sections."""
+    parts = [(f"part-{number}", one) for number, one in enumerate(sections, 1)]
+    own = [NamedTable(name, one.title, " ".join(one.sentences[:1]), one.table) for name, one in parts if one.table]
+    drawn: list[tuple[str, Picture | Spec]] = [(name, one.picture) for name, one in parts if one.picture]
+    shown, drawn = [*own, *tables(subject, analysis)], [*drawn, *figures(subject, analysis)]
+    written = []
+    for number, (stem, table) in enumerate(zip(_stems(folder, "tables", [one.name for one in shown]), shown), 1):
+        written += _write_table(stem, table)
         if progress:
-            progress("tables", number, len(found))
-    drawn = dict(figures(subject, analysis))
-    for number, (name, spec) in enumerate(drawn.items(), 1):
-        for suffix, content in _pictures(spec):
-            written.append((Path(folder) / "figures" / file_name(name)).with_suffix(suffix))
-            with atomic_write_binary(written[-1]) as file:
-                file.write(content)
+            progress("tables", number, len(shown))
+    for number, (stem, (_, one)) in enumerate(zip(_stems(folder, "figures", [name for name, _ in drawn]), drawn), 1):
+        written += _write_figure(stem, one)
         if progress:
             progress("figures", number, len(drawn))
+    return written
+
+
+def _stems(folder: str | os.PathLike[str], kind: str, names: Sequence[str]) -> Iterator[Path]:
+    """A file for each name; of names that are alike but for what no file is called, all but the first have a number."""
+    times = Counter[str]()
+    for name in map(file_name, names):
+        times[name] += 1
+        yield Path(folder) / kind / (name if times[name] == 1 else f"{name}-{times[name]}")
+
+
+def _write_table(stem: Path, one: NamedTable) -> list[Path]:
+    with atomic_write(stem.with_suffix(".tex")) as file:
+        title = one.title if one.title.endswith("?") else f"{one.title}."
+        file.write(latex(one.table, caption=f"{title} {one.note}", label=f"tab:{stem.name}"))
+    for suffix in (".md", ".csv"):
+        write_table(one.table, stem.with_suffix(suffix))
+    return [stem.with_suffix(suffix) for suffix in (".tex", ".md", ".csv")]
+
+
+def _write_figure(stem: Path, drawn: Picture | Spec) -> list[Path]:
+    written = []
+    for suffix, content in _pictures(drawn):
+        written.append(stem.with_suffix(suffix))
+        with atomic_write_binary(written[-1]) as file:
+            file.write(content)
     return written
 
 
@@ -117,7 +145,7 @@ def _gaps(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
         named = dict(zip(key, map(str, values), strict=True))
         shown = rows.select(
             pl.col("target").str.slice(0, LONGEST), "similarity", gap=pl.col("gap") * POINTS
-        ).with_columns(experiment=pl.lit(""))
+        ).with_columns(experiment=pl.lit(""), name="target")
         yield "-".join(["gap", *(named[name] for name in told)]), _filled(gap_spec(), shown.to_dicts())
 
 
@@ -132,12 +160,13 @@ def _without_experiments(layer: Spec) -> Spec:
     return {**layer, "encoding": {name: one for name, one in encoding.items() if one.get("field") != "experiment"}}
 
 
-def _pictures(spec: Spec) -> Iterator[tuple[str, bytes]]:
+def _pictures(drawn: Picture | Spec) -> Iterator[tuple[str, bytes]]:
     try:
         import vl_convert
     except ImportError:
         raise MissingExtra("vl-convert-python", "figures") from None
     convert: Any = vl_convert
-    yield ".svg", convert.vegalite_to_svg(spec).encode()
-    yield ".png", convert.vegalite_to_png(spec, scale=2)
-    yield ".pdf", convert.vegalite_to_pdf(spec)
+    svg = drawn.svg if isinstance(drawn, Picture) else convert.vegalite_to_svg(drawn)
+    yield ".svg", svg.encode()
+    yield ".png", convert.svg_to_png(svg, scale=2)
+    yield ".pdf", convert.svg_to_pdf(svg)

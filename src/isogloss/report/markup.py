@@ -13,7 +13,8 @@ from isogloss.results.cell_colours import SHADES
 from isogloss.results.tables import Cell, Table
 
 LONGEST = 120  # characters of a cell or a name
-PARTS = re.compile(r"^([^ ]+)( \[[^\]]*\])?( \([^)]*\))?$")  # -1.20** [-1.50, -0.90] (-1.33)
+# -1.20** [-1.50, -0.90] (-1.33): interval and published value go below; the number of a layer, as in 0.69 (5), does not
+PARTS = re.compile(r"^([^ ]+)( \[[^\]]*\])?( \([^).]*\.[^)]*\))?$")
 
 
 def text(value: object, limit: int = LONGEST) -> str:
@@ -50,10 +51,7 @@ def script_hash(script: str) -> str:
 def table_html(table: Table, title: str, cells: int = 1200) -> str:
     """A table whose columns sort, in a frame that scrolls; of a long one the first rows, up to so many cells."""
     most = max(10, cells // max(1, len(table.head)))
-    head = "".join(
-        f'<th scope="col" aria-sort="none"><button type="button" class="sort">{isolated(name)}</button></th>'
-        for name in table.head
-    )
+    head = "".join(_heading(name, any(row[i].number for row in table.body)) for i, name in enumerate(table.head))
     rows = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.body[:most])
     more = ""
     if len(table.body) > most:
@@ -64,6 +62,11 @@ def table_html(table: Table, title: str, cells: int = 1200) -> str:
     )
 
 
+def _heading(name: str, number: bool) -> str:
+    kind = ' class="number"' if number else ""
+    return f'<th scope="col" aria-sort="none"{kind}><button type="button" class="sort">{isolated(name)}</button></th>'
+
+
 def _cell(cell: Cell) -> str:
     if not cell.number:
         return f"<td>{isolated(cell.text)}</td>"
@@ -71,7 +74,8 @@ def _cell(cell: Cell) -> str:
     parts = PARTS.match(cell.text)
     first, *small = [part.strip() for part in parts.groups() if part] if parts else [cell.text]
     shown = text(first) + "".join(f"<small>{text(one)}</small>" for one in small)
-    return f'<td class="number{shade}" data-value="{text(first.rstrip("*"))}">{shown.replace("-", "−")}</td>'
+    value = first.partition(" ")[0].rstrip("*")
+    return f'<td class="number{shade}" data-value="{text(value)}">{shown.replace("-", "−")}</td>'
 
 
 def _legend(table: Table) -> str:

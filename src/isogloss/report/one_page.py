@@ -17,7 +17,7 @@ LONGEST = 2000  # characters of a sentence
 
 @dataclass(frozen=True)
 class Section:
-    """Sentences, each a paragraph, then a table, a picture (on pages alone) and commands to be typed, where there are
+    """Sentences, each a paragraph, then a picture (on pages alone), a table and commands to be typed, where there are
     some."""
 
     title: str
@@ -82,4 +82,4 @@ def section_body(section: Section) -> str:
     drawn = section.picture
     label = f'role="img" aria-label="{text(drawn.alt, LONGEST)}"' if drawn else ""
     picture = f'<figure class="scroll" {label} tabindex="0">{drawn.svg}</figure>' if drawn else ""
-    return f"{sentences}\n{table}\n{picture}\n{commands}"
+    return f"{sentences}\n{picture}\n{table}\n{commands}"

@@ -2,7 +2,7 @@
 // Everything from a corpus goes in as text (textContent, Vega values), never as markup.
 
 const byId = (id) => document.getElementById(id);
-const data = JSON.parse(byId("data").textContent);
+let data = JSON.parse(byId("data").textContent); // or, of a page that is served, where they come from
 const specs = JSON.parse(byId("specs").textContent);
 
 function element(name, properties = {}, ...children) {
@@ -77,7 +77,22 @@ async function draw(id, rows, note) {
   if (place.view) place.view.finalize();
   const drawn = await vegaEmbed(place, spec, { mode: "vega-lite", renderer: "svg", ast: true, actions, downloadFileName: id });
   place.view = drawn.view;
+  place.querySelector("summary").ariaLabel = "Save the chart";
+  reachLegend(place);
   place.dataset.rows = rows.length; // for whoever waits until it is drawn
+}
+
+function reachLegend(place) {
+  // what a click on a legend does, Enter and the space bar do as well
+  for (const label of place.querySelectorAll(".role-legend-label text")) {
+    label.setAttribute("tabindex", "0");
+    label.setAttribute("role", "button");
+    label.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      label.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: event.shiftKey }));
+    });
+  }
 }
 
 function legendOfExperiments(part, legend) {
@@ -121,7 +136,7 @@ const scores = {
         });
       }
     }
-    return draw("scores", rows, "Lines: standard deviation over seeds.");
+    return draw("scores", rows, rows.some((row) => row.sd) ? "Lines: standard deviation over seeds." : "");
   },
 };
 
@@ -190,14 +205,15 @@ const curves = {
         const values = one.value[t].filter((value, k) => value !== null && one.stage[k] === "" && this.within(one.layer[k]));
         if (!values.length) return;
         const similarity = unscaled(values.reduce((a, b) => a + b) / values.length);
-        found.push({ target: data.targets[target], experiment, similarity, gap: points(own.gap[i]) });
+        const name = rows.some((row) => row.target === data.targets[target]) ? "" : data.targets[target];
+        found.push({ target: data.targets[target], name, experiment, similarity, gap: points(own.gap[i]) });
       });
       rows.push(...found);
       const rho = spearman(found.map((row) => row.similarity), found.map((row) => row.gap));
       if (rho !== null) said.push(`${experiment}: Spearman’s ρ = ${rho.toFixed(2).replace("-", "−")} over ${found.length} languages`);
     }
     const layers = `Similarity: mean over layers ${byId("from").value} to ${byId("to").value}. `;
-    return draw("gaps", rows, rows.length ? layers + said.join("; ") : "No scores belong to these curves.");
+    return draw("gaps", rows, rows.length ? layers + said.map((one) => one + ".").join(" ") : "No scores belong to these curves.");
   },
 };
 
@@ -243,6 +259,8 @@ function languages(redraw) {
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1eeff}]/u;
 
+const way = (words) => (RIGHT_TO_LEFT.test(words.join("")) ? "rtl" : "ltr");
+
 function tagOf(value) {
   return Array.isArray(value) ? `${value[1]} ← ${value[0]}` : String(value);
 }
@@ -259,8 +277,7 @@ function gloss(item, columns) {
     stack.append(...predicted.map(([, one]) => line(tagOf(one[i]) === gold ? "" : "wrong", tagOf(one[i]))));
     return stack;
   });
-  const dir = RIGHT_TO_LEFT.test(item.words.join("")) ? "rtl" : "ltr";
-  return element("ol", { className: "gloss", dir, ariaLabel: "words with their labels" }, head, ...stacks);
+  return element("ol", { className: "gloss", dir: way(item.words), ariaLabel: "words with their labels" }, head, ...stacks);
 }
 
 function textList(item, columns) {
@@ -276,14 +293,14 @@ function textList(item, columns) {
 
 function article(item, columns, metric, all = false) {
   // an item with its gold labels and what each column predicted; a tree of the first column, or of all
-  const told = columns.map((name, i) => (item.scores[i] === null ? null : `${name} ${(100 * item.scores[i]).toFixed(0)}`));
-  const parts = [element("h4", {}, isolated(`Item ${item.item + 1}: ${metric} ${told.filter(Boolean).join(", ")}`))];
+  const told = columns.map((name, i) => (item.scores[i] === null ? null : `${(100 * item.scores[i]).toFixed(0)} (${name})`));
+  const parts = [element(all ? "h2" : "h3", { className: "item" }, isolated(`Item ${item.item + 1}: ${metric} ${told.filter(Boolean).join(", ")}`))];
   if (!item.words) parts.push(textList(item, columns));
   else {
     if (Array.isArray(item.gold[0])) {
       const drawn = columns.map((_, i) => i).filter((i) => item.predicted[i]);
       for (const i of all ? drawn : drawn.slice(0, 1)) {
-        if (all && drawn.length > 1) parts.push(element("p", { className: "note" }, isolated(columns[i])));
+        if (all && drawn.length > 1) parts.push(element("p", { className: "note", dir: way(item.words) }, isolated(columns[i])));
         parts.push(tree(item, item.predicted[i], columns[i]));
       }
     }
@@ -322,6 +339,7 @@ function startExamples() {
 // ---- start ----
 
 async function start() {
+  if (data.from) data = await (await fetch(data.from)).json();
   const parts = [["scores", scores], ["curves", curves], ["histograms", histograms]].filter(([id]) => byId(id));
   for (const [, part] of parts) part.start();
   if (byId("scores") && byId("curves")) byId("scores-a").addEventListener("change", () => curves.draw());

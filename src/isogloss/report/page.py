@@ -180,14 +180,18 @@ def _figure(id: str, title: str, caption: str, *controls: str) -> str:
     )
 
 
-CLICK = "Hover for values; a click on the legend brings one out, with the shift key several."
+CLICK = (
+    '<span class="hint">Hover for values; a click on the legend (or Tab and Enter) brings one out, with the shift key '
+    "several.</span>"
+)
 FIGURES = {
     "scores": _figure("scores", "Scores by target", CLICK, _select("scores-a", "Experiment"),
                       _select("scores-b", "Compare with")),
     "curves": _figure("curves", "Similarity by layer", CLICK, _select("index", "Index"),
                       _select("curves-a", "Experiment"), _select("curves-b", "Compare with (dashed)"),
                       _select("from", "From layer"), _select("to", "To layer")),
-    "gaps": _figure("gaps", "Gap and similarity", "The layers, the index and the experiments are those chosen above."),
+    "gaps": _figure("gaps", "Gap and similarity",
+                    '<span class="hint">The layers, the index and the experiments are those chosen above.</span>'),
     "histograms": _figure("histograms", "Distances of related and unrelated words", CLICK, _select("histogram", "Of")),
 }  # fmt: skip
 EXAMPLES = (

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from isogloss.report.subject import Subject
 
 SCORED = ["study", "model", "changes", "task", "source", "metric"]
 MEASURED = ["study", "model", "changes", "task", "when", "source", "index"]
-PLACE, VALUES = ["layer", "stage"], ["value", "low", "high"]
+VALUES, NORM = ["value", "low", "high"], "final norm"
 # numbers are sent as whole ones of such a part, which are shorter: scores to a hundredth of a point
 SCORE_SCALE, CURVE_SCALE = 10_000, 1000
 
@@ -29,8 +30,8 @@ def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
     return {
         "scales": {"scores": SCORE_SCALE, "curves": CURVE_SCALE},
         "targets": [name[:LONGEST] for name in targets],
-        "scores": [_numbered(one, targets) for one in _scores(scores).iter_rows(named=True)],
-        "curves": [_bounded(_numbered(one, targets)) for one in _curves(curves).iter_rows(named=True)],
+        "scores": _scores(scores, targets),
+        "curves": _curves(curves, targets),
         "histograms": _histograms(subject.distances.frame),
     }
 
@@ -40,43 +41,55 @@ def _histograms(frame: pl.DataFrame) -> list[dict[str, Any]]:
     return frame.select("words", "low", "high", "share", series=named).to_dicts()
 
 
-def _scores(scores: pl.DataFrame) -> pl.DataFrame:
-    """One row per experiment and metric, with lists over its targets."""
-    whole = scores.with_columns(_whole(pl.col(name), SCORE_SCALE).alias(name) for name in ("mean", "sd", "gap"))
-    return whole.group_by(SCORED, maintain_order=True).agg("target", "mean", "sd", "gap")
+def _scores(scores: pl.DataFrame, targets: dict[str, int]) -> list[dict[str, Any]]:
+    """One for each experiment and metric, with lists over its targets."""
+    lists = scores.group_by(SCORED, maintain_order=True).agg("target", "mean", "sd", "gap").to_dicts()
+    return [
+        {**one, "target": [targets[name] for name in one["target"]],
+         **{name: _whole(np.array(one[name], float), SCORE_SCALE) for name in ("mean", "sd", "gap")}}
+        for one in lists
+    ]  # fmt: skip
 
 
-def _curves(curves: pl.DataFrame) -> pl.DataFrame:
-    """One row per experiment: its targets, and for each a list over the places (layers, and the final norm) of all."""
+def _curves(curves: pl.DataFrame, targets: dict[str, int]) -> list[dict[str, Any]]:
+    """One for each experiment, its rows cut out of arrays: frames of each would take ten times as long."""
     when = pl.col("when").fill_null("before")
     task = pl.when(when == "before").then(pl.lit("")).otherwise(pl.col("task"))  # then a curve is of no task
-    norm = pl.when(pl.col("stage") == "final norm").then("stage").otherwise(pl.lit(""))
-    named = curves.with_columns(when=when, task=task, stage=norm).with_columns(pl.col(MEASURED).fill_null(""))
-    means = named.group_by([*MEASURED, "target", *PLACE], maintain_order=True).agg(
-        _whole(pl.col(name).mean(), CURVE_SCALE).alias(name) for name in VALUES
-    )
-    places = means.select(*MEASURED, *PLACE).unique(maintain_order=True).sort("layer", maintain_order=True)
-    every = means.select(*MEASURED, "target").unique(maintain_order=True)
-    every = every.join(places, on=MEASURED, maintain_order="left_right")
-    lists = every.join(means, on=[*MEASURED, "target", *PLACE], how="left", maintain_order="left")
-    lists = lists.group_by([*MEASURED, "target"], maintain_order=True).agg(*PLACE, *VALUES)
-    return lists.group_by(MEASURED, maintain_order=True).agg("target", pl.col(PLACE).first(), *VALUES)
+    named = curves.with_columns(when=when, task=task).with_columns(pl.col(MEASURED).fill_null(""))
+    keys = named.select(MEASURED).unique(maintain_order=True).with_row_index("number")
+    numbers = named.join(keys, on=MEASURED, maintain_order="left")["number"].to_numpy()
+    place = 2 * pl.col("layer") + (pl.col("stage") == NORM)
+    target = pl.col("target").replace_strict(targets, return_dtype=pl.Int64)
+    columns = named.select(target, place.alias("place"), *VALUES)[np.argsort(numbers, kind="stable")].to_numpy()
+    parts = np.split(columns, np.cumsum(np.bincount(numbers))[:-1])
+    return [{**key, **_measured(part)} for key, part in zip(keys.drop("number").to_dicts(), parts, strict=False)]
 
 
-def _numbered(row: dict[str, Any], targets: dict[str, int]) -> dict[str, Any]:
-    return {**row, "target": [targets[name] for name in row["target"]]}
+def _measured(rows: np.ndarray) -> dict[str, Any]:
+    """A series: its targets, and for each a list over the places (layers, and the final norm) of all of them."""
+    (targets, across), (places, down) = (np.unique(rows[:, i], return_inverse=True) for i in (0, 1))
+    cells, shape = across * len(places) + down, (len(targets), len(places))
+    times = np.bincount(cells, minlength=targets.size * places.size)
+    with np.errstate(invalid="ignore"):  # nothing was measured there: 0 / 0
+        means = [np.bincount(cells, values, times.size) / times for values in rows[:, 2:].T]
+    found = {name: _whole(mean.reshape(shape), CURVE_SCALE) for name, mean in zip(VALUES, means, strict=True)}
+    resampled = np.isfinite(means[1]).any()
+    return {
+        "target": targets.astype(int).tolist(),
+        "layer": (places // 2).astype(int).tolist(),
+        "stage": [NORM if place % 2 else "" for place in places],
+        **(found if resampled else {"value": found["value"]}),
+    }
 
 
-def _bounded(one: dict[str, Any]) -> dict[str, Any]:
-    """A curve with its bounds only where any value was resampled."""
-    resampled = any(value is not None for values in one["low"] for value in values)
-    return one if resampled else {name: value for name, value in one.items() if name not in ("low", "high")}
-
-
-def _whole(value: pl.Expr, scale: int) -> pl.Expr:
+def _whole(values: np.ndarray, scale: int) -> list[Any]:
     """Whole numbers of `1 / scale`; null for what is no number, as JSON has no other word for it.
 
-    >>> pl.select(_whole(pl.lit(pl.Series([0.98765, None, float("nan")])), 1000)).to_series().to_list()
-    [988, None, None]
+    >>> _whole(np.array([0.98765, np.nan]), 1000)
+    [988, None]
     """
-    return pl.when(value.is_finite()).then((value * scale).round().cast(pl.Int64, strict=False))
+    known = np.isfinite(values)
+    whole = np.rint(np.where(known, values, 0) * scale).astype(int)
+    shown = whole if known.all() else np.where(known, whole.astype(object), np.array(None))
+    lists: list[Any] = shown.tolist()
+    return lists

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from isogloss.report.analysis import Analysis, both
+from isogloss.report.published import STRENGTH, published_similarity, with_published_scores, with_published_strength
 from isogloss.report.subject import Subject
 from isogloss.results.curve_summary import curve_table
 from isogloss.results.curves import Curves
-from isogloss.results.tables import POINTS, Table, delta_table, frame_table
+from isogloss.results.tables import POINTS, Cell, Table, delta_table, frame_table
 
 STARS = "Stars: p < .05, .01, .001 for a cell by itself."
 INTERVALS = "In brackets the 95 % interval over seeds."
@@ -33,7 +34,7 @@ def tables(subject: Subject, analysis: Analysis) -> list[NamedTable]:
         *_costs(subject, analysis),
         *_scores(subject, analysis),
         *_similarity(subject),
-        *_correlations(analysis),
+        *_correlations(subject, analysis),
         *_distances(subject),
         *_neurons(subject),
     ]
@@ -60,8 +61,10 @@ def _scores(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
     """Scores and gaps of every experiment; the main table where there is nothing to compare."""
     for (task, metric), rows in analysis.scores.group_by("task", "metric", maintain_order=True):
         told = [name for name in ("study", "model", "changes", "source") if rows[name].n_unique() > 1]
-        score = [(pl.col(name) * POINTS) for name in ("mean", "sd", "gap", "gap_sd")]
-        shown = rows.with_columns(score).select(*told, "target", "mean", "sd", "gap", "gap_sd", "seeds", "n")
+        named = with_published_scores(rows, subject)
+        paper = ["published"] if named["published"].count() else []
+        score = [(pl.col(name) * POINTS) for name in ("mean", *paper, "sd", "gap", "gap_sd")]
+        shown = named.with_columns(score).select(*told, "target", "mean", *paper, "sd", "gap", "gap_sd", "seeds", "n")
         yield NamedTable(
             f"scores-{task}-{metric}",
             f"Scores: {task}, {metric}",
@@ -79,9 +82,14 @@ def _similarity(subject: Subject) -> Iterator[NamedTable]:
         yield NamedTable(
             "similarity",
             "Similarity at the first, the best and the last layer",
-            "The best layer’s number in parentheses; layer 0 is the embedding output. Mean over seeds.",
+            f"{'' if 'after' in curves['when'] else 'Before fine-tuning. '}The best layer’s number in parentheses; "
+            "layer 0 is the embedding output. Mean over seeds.",
             curve_table(Curves(curves.with_columns(pl.col("when").fill_null("before")))),
         )
+    beside = published_similarity(subject)
+    if len(beside):
+        note = "Mean over seeds, and the published value."
+        yield NamedTable("similarity-published", "Similarity, published", note, frame_table(beside, decimals=3))
     labels = [name for name in ("model", "changes", "task", "when") if curves[name].drop_nulls().n_unique() > 1]
     key = [*dict.fromkeys(["model", *labels]), "source", "target"]
     for (index,), rows in curves.group_by("index", maintain_order=True):
@@ -99,22 +107,36 @@ def _similarity(subject: Subject) -> Iterator[NamedTable]:
         )
 
 
-def _correlations(analysis: Analysis) -> Iterator[NamedTable]:
-    rows = analysis.correlations.filter(pl.col("layer").is_null())
+def _correlations(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
+    overall = analysis.correlations.filter(pl.col("layer").is_null())
+    rows = with_published_strength(overall, subject, analysis.main_metrics)
     if rows.is_empty():
         return
     told = [name for name in ("study", "model", "changes", "task", "source", "metric") if rows[name].n_unique() > 1]
     whole = pl.col("value").abs() > 1 - 1e-9  # then interval and p, being those of many pairs, say more than they know
     chance = [pl.when(whole).then(None).otherwise(pl.col(name)).alias(name) for name in ("low", "high", "p")]
-    shown = rows.select(*told, "index", "when", pl.col("value").alias("ρ"), *chance, "n", "note")
+    paper = [STRENGTH] if rows[STRENGTH].count() else []
+    shown = rows.select(*told, "index", "when", pl.col("value").alias("ρ"), *paper, *chance, "n", "note")
+    shown = shown.drop([] if shown["note"].str.len_chars().sum() else ["note"])
     yield NamedTable(
         "gap-and-similarity",
         "Do languages that are more alike lose less?",
         "Spearman's ρ of the cross-lingual gap and the similarity averaged over layers, with its 95 % interval; "
-        "below 0: the gap shrinks as similarity grows. n: languages. No interval where the ranks agree entirely.",
-        frame_table(shown if shown["note"].str.len_chars().sum() else shown.drop("note"), decimals=3),
+        "below 0: the gap shrinks as similarity grows. n: languages. No interval where the ranks agree entirely."
+        + (" Of the published ρ the strength alone is known." if paper else ""),
+        _with_small_p(frame_table(shown, decimals=3), shown),
         main=len(shown) <= 12,
     )
+
+
+def _with_small_p(table: Table, frame: pl.DataFrame) -> Table:
+    """p with two digits that count: rounded to thousandths, small ones would look like none at all."""
+    place = frame.columns.index("p")
+    body = (
+        (*row[:place], Cell("" if p is None else f"{p:.2g}", number=True), *row[place + 1 :])
+        for row, p in zip(table.body, frame["p"], strict=True)
+    )
+    return replace(table, body=tuple(body))
 
 
 def _distances(subject: Subject) -> Iterator[NamedTable]:
@@ -134,10 +156,10 @@ def _neurons(subject: Subject) -> Iterator[NamedTable]:
     neutral = subject.results.neutral
     if neutral.is_empty():
         return
-    labels = [name for name in ("changes", "when") if neutral[name].drop_nulls().n_unique() > 1]
+    labels = [name for name in ("model", "changes", "when") if neutral[name].drop_nulls().n_unique() > 1]
     first = neutral.unique(["model", "changes", "when", "layer", "stage", "rank"], keep="first", maintain_order=True)
     correlations = [pl.col("mean").alias("mean |r|"), pl.col("lowest").alias("lowest |r|")]
-    shown = first.select("model", *labels, "layer", "stage", "rank", "of", "neuron", *correlations)
+    shown = first.select(*labels, "layer", "stage", "rank", "of", "neuron", *correlations)
     yield NamedTable(
         "neurons",
         "Language-neutral neurons",

@@ -49,7 +49,7 @@ function tree(item, predicted, name) {
   const relation = (i) => Math.max(item.gold[i][1].length, arcs[i] ? arcs[i][1].length : 0);
   const widths = item.words.map((word, i) => Math.max(44, 8 * Math.min([...word].length, 16) + 14, 6.5 * Math.min(relation(i), 16) + 16));
   const total = widths.reduce((a, b) => a + b, 0) + 20;
-  const mirrored = RIGHT_TO_LEFT.test(item.words.join(""));
+  const mirrored = way(item.words) === "rtl";
   let edge = 10;
   const centres = widths.map((width) => ((edge += width), mirrored ? total - edge + width / 2 : edge - width / 2));
   const room = (own) => STEP * (Math.max(0, ...levels(own)) + 1) + 12;
@@ -63,5 +63,5 @@ function tree(item, predicted, name) {
     const place = { x: centres[i], y: above + 18, "text-anchor": "middle", direction: RIGHT_TO_LEFT.test(word) ? "rtl" : "ltr" };
     picture.append(svg("text", place, short(word, 16)));
   });
-  return element("div", { className: "scroll", dir: mirrored ? "rtl" : "ltr", tabIndex: 0, role: "region", ariaLabel: "trees" }, picture);
+  return element("div", { className: "scroll", dir: way(item.words), tabIndex: 0, role: "region", ariaLabel: "trees" }, picture);
 }

@@ -43,7 +43,7 @@ def write_report(
         content = page(subject, analysis, sections)
         file.write(content.encode("utf-8", "replace"))  # half a surrogate pair is no character
     if folder is not None:
-        export(subject, analysis, folder, progress)
+        export(subject, analysis, folder, progress, sections)
 
 
 def _subject(about: About, study: str | None, title: str) -> Subject:

@@ -8,8 +8,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-# Okabe & Ito's palette: told apart by colour-blind readers
-PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+# told apart by colour-blind readers and dark enough for thin lines: of Okabe & Ito's palette what is, and more
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#8A2BE2", "#6B3410", "#14297A"]
 PANEL = {"width": 300, "height": 220}
 CURVE_VALUES = ("value", "low", "high")
 

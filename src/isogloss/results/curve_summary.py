@@ -36,7 +36,7 @@ def curve_table(curves: Curves) -> Table:
         body.append(
             (*(Cell(one) for one in (*told, pair, named["index"])), *(Cell(one, number=True) for one in numbers))
         )
-    places = [f"{when} {place}" for when in times for place in PLACES]
+    places = [f"{place} layer" if times == ["before"] else f"{when} {place}" for when in times for place in PLACES]
     return Table((*labels, "source-target", "index", *places), tuple(body))
 
 

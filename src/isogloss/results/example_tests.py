@@ -19,7 +19,8 @@ from isogloss.core.errors import UsageError
 from isogloss.metrics.answers import AnswerCounts
 from isogloss.metrics.attachment import AttachmentCounts
 from isogloss.metrics.counts import Counts
-from isogloss.metrics.significance import paired_bootstrap, paired_t_test, permutation_test
+from isogloss.metrics.crossed import crossed_test, influences
+from isogloss.metrics.significance import Comparison, paired_bootstrap, paired_t_test, permutation_test
 from isogloss.metrics.spans import F1Counts
 from isogloss.metrics.tagging import TagCounts
 
@@ -71,6 +72,17 @@ def example_interval(
     else:
         found = paired_bootstrap(list(chain(*a)), list(chain(*b)), score, ITERATIONS)
     return found.low, found.high
+
+
+def seeds_and_examples(
+    metric: str, reference: Sequence[pl.DataFrame | None], changed: Sequence[pl.DataFrame | None]
+) -> Comparison | None:
+    """The difference with an interval and a p that hold for other seeds and other examples (see `metrics.crossed`)."""
+    sides = _sides(metric, reference, changed)
+    if sides is None:
+        return None
+    a, b, score, _ = sides
+    return crossed_test([influences(seed, score) for seed in a], [influences(seed, score) for seed in b])
 
 
 Side = list[list[Counts]]  # by seed and example

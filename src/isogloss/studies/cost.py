@@ -1,7 +1,9 @@
 """What a study will cost, in seconds of one worker: from stages of its kind that are done, or else by a rule of thumb.
 
-The rule: fine-tuning takes 6 operations per weight and token, reading 2; a processor does 2·10¹⁰ of them a second for
-each thread and a GPU 10¹⁴; a sentence of the laboratory has 12 tokens. How many weights there are says `weights`.
+The rule: training takes 6 operations per weight and token, reading 2; a processor does 2·10¹⁰ of them a second for each
+thread, a GPU 3.5·10¹⁴ in bf16, and a step of fine-tuning takes it 5 ms more (fitted to two measurements on an H200, see
+`docs/performance.md`); it reads in fp32, at 4·10¹³ (60 % of an H200's data sheet, not measured). How many weights there
+are says `weights`.
 """
 
 from __future__ import annotations
@@ -16,15 +18,35 @@ from isogloss.results.store import Damaged, Store
 from isogloss.studies.backends import Stage
 from isogloss.studies.parts import LAB, TRANSLITERATED, mixed_parts
 from isogloss.studies.planned import Plan
+from isogloss.studies.schedule import Schedule, simulate
 from isogloss.studies.spec import BILSTM
 from isogloss.studies.weights import weights_of
+from isogloss.tasks import TASKS
 
 SAMPLE = 50  # finished stages that are looked at
-SPEED = {"cpu": 2e10, "cuda": 1e14}
-SENTENCE, EPOCHS, BILSTM_EPOCHS = 12, 5, 40
+TRAINING = {"cpu": 2e10, "cuda": 3.5e14}  # operations a second
+READING = {"cpu": 2e10, "cuda": 4e13}
+STEP_SECONDS = {"cpu": 0.0, "cuda": 0.005}  # of a step of fine-tuning, beside its operations
+SENTENCE = 12  # tokens, in the laboratory
+EPOCHS, BILSTM_EPOCHS = 5, 40  # where nothing is said
+OVERHEAD = 0.004  # seconds that the store and the queue add to a run (python -m benchmarks studies)
+STARTUP = 10.0  # seconds until a worker has its libraries (6.3) and a GPU its kernels (3.3)
 STEP = {"batch": 32, "length": 128}  # of a language model, unless its settings say otherwise
 STEPS = 10_000  # of pretraining
-BYTES_PER_TOKEN = {".xz": 8, ".gz": 8, ".bz2": 8}  # of an annotated file; 30 where it is not compressed
+UNKNOWN_CORPUS = 300_000  # tokens, of one that is not here: those of English-EWT
+COMPRESSED = {".xz", ".gz", ".bz2"}
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What is known of a file by its form: bytes of a token, what compression leaves of them, tokens of a sentence."""
+
+    token: int
+    compressed: float
+    sentence: int
+
+
+TREEBANK, OTHERS = _Form(50, 0.11, 23), _Form(6, 0.24, 13)  # as English-EWT and PUD, and PAN-X have it
 
 
 @dataclass(frozen=True)
@@ -38,12 +60,21 @@ def estimate(plan: Plan, stages: Sequence[Stage], store: Store | None) -> Cost:
     done = store.ids() if store else set()
     times = _times([plan.stages[id] for id in plan.stages if id in done], store) if store else {}
     measured = sum(_kind(stage) in times for stage in stages)
-    seconds = sum(times.get(_kind(stage)) or _by_rule(stage, plan) for stage in stages)
+    seconds = sum(_seconds(stage, plan, times) for stage in stages)
     if not stages:
         return Cost(0.0, "nothing is left to do")
     if measured == len(stages):
         return Cost(seconds, "measured on runs of this study that are done")
     return Cost(seconds, "a rule of thumb, until some runs are done" if not measured else "partly measured")
+
+
+def schedules(plan: Plan, store: Store | None, workers: Sequence[int]) -> list[Schedule]:
+    """How what is left would go on so many workers, each with a GPU if the plan is for GPUs."""
+    done = store.ids() if store else set()
+    times = _times([plan.stages[id] for id in plan.stages if id in done], store) if store else {}
+    jobs = plan.jobs(done)
+    seconds = {job.name: sum(_seconds(stage, plan, times) for stage in job.stages) for job in jobs}
+    return [simulate(jobs, seconds, number, overhead=OVERHEAD, startup=STARTUP) for number in workers]
 
 
 def network_bytes(stage: Stage, plan: Plan) -> float:
@@ -72,21 +103,28 @@ def _times(done: Sequence[Stage], store: Store) -> dict[tuple[str, str, str], fl
     return {kind: median(times) for kind, times in found.items() if times}
 
 
+def _seconds(stage: Stage, plan: Plan, times: Mapping[tuple[str, str, str], float]) -> float:
+    return times.get(_kind(stage)) or _by_rule(stage, plan)
+
+
 def _by_rule(stage: Stage, plan: Plan) -> float:
-    recipe, threads = stage.recipe, plan.study.threads
-    speed = SPEED["cuda"] if plan.device == "cuda" else SPEED["cpu"] * threads
+    recipe, threads = stage.recipe, plan.study.threads if plan.device == "cpu" else 1
+    training, reading = TRAINING[plan.device] * threads, READING[plan.device] * threads
     weights = weights_of(recipe, plan.stages)
     if stage.kind == "finetuned":
-        usual = BILSTM_EPOCHS if recipe["model"]["base"] == BILSTM else EPOCHS
-        epochs: int = recipe["settings"].get("epochs", usual)
-        return 6 * weights * _tokens(recipe["train"]) * epochs * _replayed(recipe) / speed
+        taught = {**TASKS.facts(recipe["task"])["recipe"], **recipe["settings"]}
+        if recipe["model"]["base"] == BILSTM:
+            taught["epochs"] = recipe["settings"].get("epochs", BILSTM_EPOCHS)
+        steps = sum(map(_sentences_of, recipe["train"])) / taught["batch"]
+        operations = 6 * weights * _tokens(recipe["train"]) * _replayed(recipe)
+        return float(taught["epochs"] * (steps * STEP_SECONDS[plan.device] + operations / training))
     if stage.kind == "evaluation":
-        return 2 * weights * sum(map(_tokens, recipe["targets"].values())) / speed
+        return 2 * weights * sum(map(_tokens, recipe["targets"].values())) / reading
     if stage.kind == "similarity":
-        return 2 * weights * _tokens(recipe["measure"]["parallel"].values()) / speed
+        return 2 * weights * _tokens(recipe["measure"]["parallel"].values()) / reading
     if stage.kind == "distances":
-        return 2 * weights * _tokens(recipe["measure"]["bitext"]) / speed
-    return 6 * weights * sum(_read(change["arguments"]) for change in recipe["changes"]) / speed
+        return 2 * weights * _tokens(recipe["measure"]["bitext"]) / reading
+    return 6 * weights * sum(_read(change["arguments"]) for change in recipe["changes"]) / training
 
 
 def _replayed(recipe: Mapping[str, Any]) -> float:
@@ -111,12 +149,22 @@ def _tokens(references: Iterable[str]) -> float:
     return sum(map(_tokens_of, references))
 
 
+def _sentences_of(reference: str) -> float:
+    reference = reference.removeprefix(TRANSLITERATED)
+    return _tokens_of(reference) / (SENTENCE if LAB.fullmatch(reference) else _form(reference).sentence)
+
+
+def _form(reference: str) -> _Form:
+    return TREEBANK if ".conllu" in Path(reference).suffixes else OTHERS
+
+
 def _tokens_of(reference: str) -> float:
     reference = reference.removeprefix(TRANSLITERATED)
     if parts := mixed_parts(reference):
         return _tokens(parts) / 2
     if match := LAB.fullmatch(reference):
         return int(match["number"]) * len(match["langs"].split(",")) * SENTENCE
-    path = Path(reference)
-    size = path.stat().st_size if path.is_file() else 10_000_000
-    return size / BYTES_PER_TOKEN.get(path.suffix, 30)
+    path, form = Path(reference), _form(reference)
+    if not path.is_file():
+        return UNKNOWN_CORPUS
+    return path.stat().st_size / (form.token * (form.compressed if path.suffix in COMPRESSED else 1))

@@ -121,12 +121,12 @@ def unseen(verdict: Verdict) -> Section:
         f"{'' if row['significant'] else ', not significant'}."
         for row in verdict.remedies.filter(pl.col("delta").is_not_null()).iter_rows(named=True)
     )
-    below = "below no baseline" if verdict.repaired else "still below a baseline"
+    below = "no longer below a baseline" if verdict.repaired else "still below a baseline"
     return Section(
         f"4. A language that the model never saw: {named(verdict.lang)}",
         (
             f"{named(verdict.lang)}, unseen and in the script {verdict.tokenizer.script}, is {verdict.level}{sure}: "
-            f"{told} ({verdict.metric}).{gains} After this the best system that rests on the model is {below}.",
+            f"{told} ({verdict.metric}).{gains} After this the model's best system is {below}.",
             *summary(verdict),
         ),
         system_table(verdict),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from isogloss.results.store import Store
-from isogloss.studies.cost import estimate, network_bytes
+from isogloss.studies.cost import estimate, network_bytes, schedules
 from isogloss.studies.devices import cores
 from isogloss.studies.parts import for_task
 from isogloss.studies.planned import Plan
@@ -20,8 +20,8 @@ KINDS = {
 }
 
 
-def explain(plan: Plan, store: Store | None) -> Iterator[tuple[str, str]]:
-    """Lines of what and how many; `store` is None where there is none yet."""
+def explain(plan: Plan, store: Store | None, gpus: Sequence[int] = ()) -> Iterator[tuple[str, str]]:
+    """Lines of what and how many; `store` is None where there is none yet. `gpus`: numbers of them to try on paper."""
     study = plan.study
     yield "study", f"{study.name}: {study.description}".removesuffix(": ")
     yield "runs", f"{len(plan.runs):,} = {_product(plan)}"
@@ -47,6 +47,11 @@ def explain(plan: Plan, store: Store | None) -> Iterator[tuple[str, str]]:
     workers = max(1, cores() // study.threads)
     shares = f"{span(cost.seconds / workers)} of {workers}"
     yield "cost", f"about {span(cost.seconds)} of one worker, {shares} ({cost.basis})"
+    for schedule in schedules(plan, store, gpus):
+        count = schedule.workers
+        paid = f"{schedule.utilisation:.0%} busy, {schedule.hours:.2f} GPU-hours"
+        shortest = f"; {span(schedule.critical_path)} on any number" if count == max(gpus) else ""
+        yield f"on {count} GPU{'s' * (count > 1)}", f"about {span(schedule.makespan)}, {paid}{shortest}"
 
 
 def span(seconds: float) -> str:

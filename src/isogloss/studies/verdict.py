@@ -11,7 +11,7 @@ if it fails in both settings. The rule here, on mean test scores over seeds:
 - Without raw text there is nothing to adapt with: a language that is not Easy stays Undecided.
 
 The verdict is *sure* if every comparison that it rests on is significant: p below .05 after Holm's correction for all
-comparisons, and an interval over seeds on one side of 0 (where there are several).
+comparisons, by a test for which both seeds and test sentences are samples (`metrics.crossed`).
 """
 
 from __future__ import annotations
@@ -22,14 +22,21 @@ from typing import Literal
 
 import polars as pl
 
-from isogloss.report.findings import significant
-from isogloss.results.corrected import corrected
-from isogloss.results.deltas import DELTA_COLUMNS, deltas
+from isogloss.core.registry import check_name
+from isogloss.metrics.significance import holm
+from isogloss.report.findings import LEVEL
+from isogloss.results.example_tests import example_counts, seeds_and_examples
 from isogloss.results.record import Results
 
 FINETUNED, ADAPTED, MONOLINGUAL, BILSTM = "fine-tuned", "adapted", "monolingual", "BiLSTM"
 SERVING, BASELINES = (FINETUNED, ADAPTED), (BILSTM, MONOLINGUAL)
 Level = Literal["Easy", "Intermediate", "Hard", "Undecided"]
+DIFFERENCE_COLUMNS = {
+    **dict.fromkeys(("system", "baseline"), pl.String),
+    **dict.fromkeys(("reference", "mean", "delta", "low", "high", "p"), pl.Float64),  # low, high: 95 %, uncorrected
+    "test": pl.String,  # what are samples: seeds and examples; with one seed examples
+    **dict.fromkeys(("seeds", "n"), pl.Int64),
+}
 
 
 @dataclass(frozen=True)
@@ -74,16 +81,15 @@ def holds(differences: Sequence[Difference]) -> bool:
 
 
 def compared(results: Results, pairs: Sequence[tuple[str, str]], metric: str) -> pl.DataFrame:
-    """Systems against others, `(system, baseline)`: the rows of `deltas` with `baseline`, `holm` and `significant`.
-
-    Results name systems as models; each pair is compared on the seeds and the examples that both have.
+    """Systems against others, `(system, baseline)`: means and their difference, with an interval and a p over seeds and
+    test sentences, where there are predictions; `holm` is p corrected for all pairs. Results name systems as models.
     """
-    rows = results.frame.filter(pl.col("metric") == metric)
-    named = rows.with_columns(study=pl.lit(""), changes=pl.col("model"), model=pl.lit(""))
-    parts = [_pair(named, results.predictions, *pair) for pair in pairs]
-    frame = pl.concat(parts) if parts else pl.DataFrame(schema={**DELTA_COLUMNS, "baseline": pl.String})
-    tested = corrected(frame.rename({"change": "system"}))
-    return tested.with_columns(significant=significant().fill_null(False))
+    rows = results.tests.filter(pl.col("metric") == metric).sort("seed")
+    parts = [_pair(rows, results.predictions, metric, *pair) for pair in pairs]
+    frame = pl.DataFrame(parts, schema=DIFFERENCE_COLUMNS, orient="row")
+    known = iter(holm(frame["p"].drop_nulls().to_list()))
+    corrected = pl.Series("holm", [None if p is None else next(known) for p in frame["p"]], dtype=pl.Float64)
+    return frame.with_columns(corrected, significant=(corrected < LEVEL).fill_null(False))
 
 
 def differences_of(frame: pl.DataFrame) -> list[Difference]:
@@ -92,9 +98,17 @@ def differences_of(frame: pl.DataFrame) -> list[Difference]:
     return [Difference(*row) for row in chosen.iter_rows()]
 
 
-def _pair(named: pl.DataFrame, predictions: pl.LazyFrame, system: str, baseline: str) -> pl.DataFrame:
-    both = named.filter(pl.col("changes").is_in([system, baseline]))
-    return deltas(both, predictions, reference=baseline).with_columns(baseline=pl.lit(baseline))
+def _pair(rows: pl.DataFrame, predictions: pl.LazyFrame, metric: str, system: str, baseline: str) -> tuple[object, ...]:
+    """A row of `DIFFERENCE_COLUMNS`, on the seeds that both have."""
+    ours, theirs = (rows.filter(model=check_name(one, rows["model"].unique(), "system")) for one in (system, baseline))
+    ours, theirs = ours.join(theirs, on="seed", how="semi"), theirs.join(ours, on="seed", how="semi")
+    counts = example_counts(predictions, metric, [*ours["run"], *theirs["run"]])
+    sides = [[counts.get(run) for run in side.select("run", "target").iter_rows()] for side in (theirs, ours)]
+    found = seeds_and_examples(metric, *sides)
+    name = "seeds and examples" if len(ours) > 1 else "examples"
+    tested = (found.low, found.high, found.p, name) if found else (None,) * 4
+    before, after = (float(side["value"].mean()) for side in (theirs, ours))  # type: ignore[arg-type]
+    return system, baseline, before, after, after - before, *tested, len(ours), ours["n"].max()
 
 
 def _worst(differences: Sequence[Difference]) -> Difference:

@@ -1,0 +1,81 @@
+"""A slice of Table 1 of "First Align, then Predict" at its full size, and what the whole of it takes.
+
+`table-1.yaml` beside this file is the whole: three tasks × REF and six pairs of layers × five seeds, from English to 17
+targets, by the published recipes. Done is one seed of REF and of two pairs of layers for each task (`TASK=pos` in the
+environment: of that task alone); `isogloss validate` then reckons with the times of what is done. Without the real
+treebanks, or at the small size, the corpora are the laboratory's.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+
+from benchmarks import finetuning
+from benchmarks.timing import SHARED
+from isogloss.models.load import LoadedModel, quiet_library
+from isogloss.results.store import Store
+from isogloss.studies.explain import explain
+from isogloss.studies.run import planned, run_study
+from isogloss.studies.study_file import read_study
+
+STUDY = Path(__file__).parent / "table-1.yaml"
+SLICE = {"seeds": 1, "changes": {"REF": [], "1-2": [{"reinit": "1-2"}], "3-4": [{"reinit": "3-4"}]}}
+LANGUAGES = ("qla", "qlb", "qlc", "qld")
+GPUS = (1, 8, 64)
+
+
+def run(quick: bool = False) -> None:
+    gpu = torch.cuda.is_available()
+    device = "cuda" if gpu else "cpu"
+    bank, _ = finetuning.corpora(64 if quick else None)
+    with tempfile.TemporaryDirectory() as folder:
+        model = save_model(finetuning.untrained(bank, finetuning.BASE if gpu else finetuning.SMALL), Path(folder))
+        values: dict[str, Any] = {"MODEL": str(model), "UD": str(SHARED / "data/ud"), "PANX": str(SHARED / "data/panx")}
+        if quick or not SHARED.exists():
+            values |= made_up(40 if quick else 12_544, 1 if quick else None)
+        if task := os.environ.get("TASK"):
+            values["tasks"] = [task]
+        store = Store(Path(folder) / "store")
+        start = time.perf_counter()
+        results = run_study(read_study(STUDY, {**values, **SLICE}), store=store.folder, device=device, workers=1)
+        assert not results.failed, results.failed
+        seconds, runs = time.perf_counter() - start, results.frame["run"].n_unique()
+        print(f"the slice, {runs} runs: {seconds:.1f} s, the start of the worker included")
+        plan = planned(STUDY, store, set=values, device=device)
+        for one in sorted({run.task for run in plan.runs}):
+            print(f"{one:6} {median(_times(store, plan, one, 'finetuned')):8.2f} s of fine-tuning, "
+                  f"{median(_times(store, plan, one, 'evaluation')):6.2f} s for all targets")  # fmt: skip
+        for what, how in explain(plan, store, GPUS):
+            if what in ("runs", "cost") or what.startswith("on "):
+                print(f"{what:12} {how}".replace("GPU", "GPU" if gpu else "worker"))
+
+
+def save_model(model: LoadedModel, folder: Path) -> Path:
+    """A model with random weights as a folder that studies can name."""
+    network: Any = model.network
+    with quiet_library():
+        network.save_pretrained(folder / "model")
+    model.tokenizer.save_pretrained(folder / "model")
+    return folder / "model"
+
+
+def made_up(sentences: int, epochs: int | None) -> dict[str, Any]:
+    """Corpora of the laboratory in place of the real ones."""
+    values: dict[str, Any] = {
+        "sources": {"qla": {"train": f"lab:qla/train/{sentences}", "dev": f"lab:qla/dev/{sentences // 4}"}},
+        "targets": {lang: f"lab:{lang}/test/{min(sentences, 1000)}" for lang in LANGUAGES},
+    }
+    return values | ({"settings": {"epochs": epochs}} if epochs else {})
+
+
+def _times(store: Store, plan: Any, task: str, kind: str) -> list[float]:
+    """The seconds of stages of the slice."""
+    done = [one for one in plan.stages.values() if one.id in store.ids()]
+    return [store.need(one.id).manifest["seconds"] for one in done if (one.kind, one.recipe["task"]) == (kind, task)]

@@ -1,0 +1,190 @@
+"""Schedules on paper against theory, against a simulator that counts second by second, and against a real cluster."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toy_driver import STUDY
+from toy_makers import square
+
+from isogloss.core.errors import UsageError
+from isogloss.results.store import Store
+from isogloss.studies.backends import Job, Outcome
+from isogloss.studies.backends.ray import RayBackend
+from isogloss.studies.cost import OVERHEAD, STARTUP, estimate, schedules
+from isogloss.studies.explain import explain
+from isogloss.studies.plan import plan_study
+from isogloss.studies.run import planned, run_study
+from isogloss.studies.schedule import longest_chain, simulate
+from isogloss.studies.study_file import study_of
+
+
+def job(name: str, *needs: str) -> Job:
+    return Job(name, name, (), needs)
+
+
+# the jobs of Graham (1969), on which more workers take longer
+GRAHAM = [job("1"), job("2"), job("3"), job("4"), *(job(n, "4") for n in "5678"), job("9", "1")]
+TIMES = dict(zip("123456789", map(float, (3, 2, 2, 2, 4, 4, 4, 4, 9)), strict=True))
+
+
+def test_the_anomaly_of_list_scheduling() -> None:
+    assert [simulate(GRAHAM, TIMES, workers).makespan for workers in (1, 2, 3, 4)] == [34, 17, 12, 15]
+    assert simulate(GRAHAM, TIMES, 3).utilisation == 34 / 36
+    assert simulate(GRAHAM, TIMES, 100).makespan == longest_chain(GRAHAM, TIMES) == 12
+
+
+def test_startup_and_overhead() -> None:
+    times = {"a": 2.0, "b": 2.0, "c": 2.0}
+    jobs = [job("a"), job("b"), job("c")]
+    done = simulate(jobs, times, 2, overhead=0.5, startup=10)
+    assert (done.makespan, done.busy, done.critical_path) == (15, 7.5, 12.5)
+    assert done.hours == 2 * 15 / 3600
+    assert simulate([], {}, 4, startup=10).makespan == 0
+
+
+def test_a_chain_longer_than_the_interpreter_could_follow() -> None:
+    jobs = [job("0"), *(job(str(n), str(n - 1)) for n in range(1, 5000))]
+    assert simulate(jobs[::-1], dict.fromkeys(map(str, range(5000)), 1.0), 8).makespan == 5000
+
+
+def test_no_worker_is_no_schedule() -> None:
+    with pytest.raises(UsageError, match="at least one worker"):
+        simulate([], {}, 0)
+
+
+@st.composite
+def studies(draw: st.DrawFn) -> tuple[list[Job], dict[str, float]]:
+    """Jobs with whole seconds, each in need of some before it."""
+    size = draw(st.integers(1, 9))
+    needs = [st.sets(st.integers(0, max(0, n - 1)), max_size=min(3, n)) for n in range(size)]
+    jobs = [job(str(n), *map(str, sorted(draw(some)))) for n, some in enumerate(needs)]
+    return jobs, {one.name: float(draw(st.integers(1, 6))) for one in jobs}
+
+
+@given(studies(), st.integers(1, 4))
+def test_within_the_bounds_of_theory(study: tuple[list[Job], dict[str, float]], workers: int) -> None:
+    jobs, times = study
+    done = simulate(jobs, times, workers)
+    chain, total = longest_chain(jobs, times), sum(times.values())
+    assert chain == max(sum(times[name] for name in path) for path in paths(jobs))
+    assert done.makespan >= max(chain, total / workers)
+    assert done.makespan <= total / workers + (1 - 1 / workers) * chain + 1e-9  # Graham's bound
+    assert simulate(jobs, times, 1).makespan == total
+    assert simulate(jobs, times, len(jobs)).makespan == chain
+
+
+@given(studies(), st.integers(1, 4))
+def test_second_by_second(study: tuple[list[Job], dict[str, float]], workers: int) -> None:
+    jobs, times = study
+    assert simulate(jobs, times, workers).makespan == by_the_clock(jobs, times, workers)
+
+
+def paths(jobs: Sequence[Job]) -> Iterator[list[str]]:
+    """Every chain of jobs that need each other, from its end backwards."""
+    needs = {one.name: one.needs for one in jobs}
+    found = [[name] for name in needs]
+    while found:
+        yield from found
+        found = [[*path, before] for path in found for before in needs[path[-1]]]
+
+
+def by_the_clock(jobs: Sequence[Job], times: Mapping[str, float], workers: int) -> float:
+    """Each second: what ends makes others ready, in the order in which it began; whoever is free takes the first."""
+    left = {one.name: set(one.needs) for one in jobs}
+    ready = [name for name, needs in left.items() if not needs]
+    working: dict[str, float] = {}
+
+    def begin(now: int) -> None:
+        while ready and len(working) < workers:
+            name = ready.pop(0)
+            working[name] = now + times[name]
+
+    begin(0)
+    for now in itertools.count(1):
+        for name in [name for name, end in working.items() if end == now]:
+            del working[name], left[name]
+            for other, needs in left.items():
+                if name in needs:
+                    needs.discard(name)
+                    if not needs:
+                        ready.append(other)
+            begin(now)
+        if not left:
+            return float(now)
+    raise AssertionError
+
+
+def test_a_study_on_paper() -> None:
+    plan = plan_study(study_of({**STUDY, "model": "laboratory", "seeds": 4}), device="cuda")
+    one, two, many = schedules(plan, None, [1, 2, 64])
+    jobs = plan.jobs(())
+    seconds = estimate(plan, list(plan.stages.values()), None).seconds
+    assert one.makespan == pytest.approx(seconds + STARTUP + OVERHEAD * len(jobs))
+    assert one.makespan > two.makespan > many.makespan == many.critical_path
+    rows = dict(explain(plan, None, [1, 64]))
+    assert "busy" in rows["on 1 GPU"]
+    assert "on any number" in rows["on 64 GPUs"]
+    assert "on 1 GPU" not in dict(explain(plan, None))
+
+
+def test_what_was_measured_is_what_is_projected(tmp_path: Path, bert: Path) -> None:
+    """A slice that is done, one seed, and the whole, with the times of the slice."""
+    study = {**STUDY, "model": str(bert), "networks": "keep"}
+    run_study(study, store=tmp_path, workers=0, device="cpu", set={"seeds": 1})
+    store = Store(tmp_path)
+    plan = planned(study, store, set={"seeds": 10}, device="cpu")
+    done = schedules(plan, store, [1])[0]
+    own = [store.need(id).manifest["seconds"] for id in store.ids() if id.startswith(("finetuned", "evaluation"))]
+    jobs = plan.jobs(store.ids())
+    assert done.makespan == pytest.approx(STARTUP + len(jobs) * (OVERHEAD + sum(own) / len(own) * 2), rel=0.3)
+    cost = estimate(plan, [stage for one in jobs for stage in one.stages], store)
+    assert cost.basis == "measured on runs of this study that are done"
+
+
+@pytest.mark.slow
+def test_a_real_cluster_takes_as_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two workers of Ray: the time that passes between the first start and the last end."""
+    pytest.importorskip("ray", reason="needs ray")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    needs: dict[int, tuple[str, ...]] = {4: ("1",), 5: ("1", "2"), 6: ("4",), 7: ("3",)}
+    times = {1: 2.0, 2: 3.0, 3: 1.5, 4: 2.5, 5: 1.0, 6: 2.0, 7: 3.5}
+    jobs = [square(n, needs.get(n, ()), seconds=seconds) for n, seconds in times.items()]
+    seen: list[tuple[float, Outcome]] = []
+
+    def tell(outcome: Outcome) -> None:
+        seen.append((time.monotonic(), outcome))
+
+    RayBackend(workers=2, device="cpu").run(jobs, str(tmp_path), tell)
+    begun = {one.job: at for at, one in reversed(seen) if one.state == "started"}
+    done = {one.job: at for at, one in seen if one.state == "done"}
+    assert set(done) == {one.name for one in jobs}
+    first = min(begun, key=lambda name: begun[name])
+    startup = done[first] - begun[first] - times[int(first.removeprefix("toy-"))]
+    real = max(done.values()) - min(begun.values())
+    paper = simulate(jobs, {f"toy-{n}": seconds for n, seconds in times.items()}, 2, startup=max(startup, 0.0))
+    assert real == pytest.approx(paper.makespan, rel=0.15)
+
+
+def test_numbers_of_gpus_that_make_no_sense(capsys: pytest.CaptureFixture[str]) -> None:
+    from isogloss.cli import main
+
+    table: Any = Path(__file__).parents[2] / "studies/lab/table-1-pos.yaml"
+    for wrong in ("0", "many", "1,-8"):
+        with pytest.raises(SystemExit) as leave:
+            main.run(["validate", str(table), "--gpus", wrong])
+        assert leave.value.code == 2
+        assert "expected numbers such as 1,8,64" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as leave:
+        main.run(["validate", str(table), "--gpus", "8,1"])
+    assert leave.value.code == 0
+    said = capsys.readouterr().out
+    assert said.index("on 1 GPU ") < said.index("on 8 GPUs")
