@@ -20,6 +20,7 @@ NAMES = [
     "pretraining",
     "studies",
     "explorer",
+    "report_page",
     "transliteration",
 ]
 NAMED = ["gpu", "replay", "side_by_side", "table_1"]  # only when asked for: `gpu` does the others and more

@@ -27,6 +27,12 @@ VIEWS: dict[str, tuple[str, Callable[[int], dict[str, object]]]] = {
     "a run": ("/run", lambda i: {"run": str(125 * i)}),
     "two runs": ("/compare", lambda i: {"run": [str(500 * i), str(500 * i + 25)]}),
     "ten runs": ("/compare", lambda i: {"run": [str(500 * i + j) for j in range(10)]}),
+    "forty runs": ("/compare", lambda i: {"run": [str((500 * i + 25 * j) % 5000) for j in range(40)]}),
+    "charts of forty": ("/series", lambda i: {"run": [str((500 * i + 25 * j) % 5000) for j in range(40)]}),
+    "a test": (
+        "/test",
+        lambda i: {"run": ["0", "25"], "target": f"language-{i}", "metric": "accuracy", "column": 1},
+    ),
     "sentences": ("/sentences", lambda i: {"run": "0", "target": f"language-{i}"}),
     "sentences of two": ("/sentences", lambda i: {"run": ["0", "25"], "target": f"language-{i}", "show": "worse"}),
     "what is being done": ("/now", lambda i: {}),

@@ -1,0 +1,37 @@
+"""The report over 5,000 runs and a million rows: writing it, its size, and how long Chromium takes to open it.
+
+The promise: open in under 2 seconds, and under 15 MB. Open means that tables and charts are there and answer.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / name) for name in ("report", "")]
+
+
+def run(quick: bool = False) -> None:
+    from subjects import large, small
+
+    from browsing import chromium
+    from isogloss.report.write import write_report
+
+    subject = small() if quick else large()
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        page = Path(folder) / "report.html"
+        start = time.perf_counter()
+        write_report(subject, page)
+        print(f"written in {time.perf_counter() - start:.1f} s, {page.stat().st_size / 1e6:.1f} MB")
+        times = []
+        for _ in range(1 if quick else 5):
+            tab = browser.new_page()
+            start = time.perf_counter()
+            tab.goto(page.as_uri())
+            tab.wait_for_selector("html[data-ready]")
+            times.append(time.perf_counter() - start)
+            tab.close()
+        print(f"opens in {median(times):.2f} s (median of {', '.join(f'{one:.2f}' for one in times)})")
