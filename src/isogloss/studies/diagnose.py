@@ -23,6 +23,7 @@ from isogloss.models.load import LoadedModel
 from isogloss.results.record import Results
 from isogloss.results.store import Store
 from isogloss.studies.bench import Bench, Trial, joined
+from isogloss.studies.corpora import read_corpora
 from isogloss.studies.diagnosis import Verdict, system_scores
 from isogloss.studies.diagnosis_report import write_report
 from isogloss.studies.look import Look, Parallel, look
@@ -41,10 +42,11 @@ from isogloss.studies.remedies import chosen_remedies
 from isogloss.studies.remedy_search import begin, remedy_frame, search
 from isogloss.studies.run import Watch
 from isogloss.studies.source_ranking import script_and_name
-from isogloss.studies.steps import Material, Sizes, comparison, treatment
+from isogloss.studies.steps import Material, Sizes, comparison, in_small_batches, treatment
 from isogloss.studies.verdict import BASELINES, BILSTM, SERVING, compared, differences_of, holds, judge
 from isogloss.studies.zero_shot import carrying, estimated, ways
 from isogloss.tasks import TASKS
+from isogloss.tasks.bilstm import PARTS
 
 Tell = Callable[[str], None]
 
@@ -104,7 +106,7 @@ def diagnose(
         material,
         seen,
         sources,
-        sizes or usual_sizes(code),
+        _fitting(sizes or usual_sizes(code), material),
         tuple(range(seeds) if isinstance(seeds, int) else seeds),
         threads,
         Bench(folder, Store(store or folder / "store"), {"device": device, **options}, watch),
@@ -114,6 +116,15 @@ def diagnose(
     verdict.write()
     write_report(verdict)
     return verdict
+
+
+def _fitting(sizes: Sizes, material: Material) -> Sizes:
+    """Sizes for as many labelled sentences as there are."""
+    task = TASKS[material.task]
+    if not material.train or task.name not in PARTS:
+        return sizes
+    sentences = len(read_corpora(material.train, task.corpus, lang=material.lang))
+    return in_small_batches(sizes, sentences, task.recipe.batch, PARTS[task.name].recipe.batch)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from isogloss.studies.spec import BILSTM as BILSTM_MODEL
 from isogloss.studies.verdict import ADAPTED, BILSTM, FINETUNED, MONOLINGUAL
 
+STEPS = 8  # of an epoch, at least
 NOISE = {"character_noise": 0.1, "subword_dropout": 0.1}  # as Aepli & Sennrich 2022, in every epoch anew
 
 
@@ -30,6 +31,20 @@ class Sizes:
     pretrain: Mapping[str, Any] = field(default_factory=dict)
     adapter: Mapping[str, Any] = field(default_factory=dict)
     vocabulary: int = 2000
+
+
+def in_small_batches(sizes: Sizes, sentences: int, finetune: int, bilstm: int) -> Sizes:
+    """Batches so small that few sentences make `STEPS` steps an epoch, unless others are asked for: with the recipes'
+    own, for thousands of sentences, training would be over before anything is learnt, the BiLSTM's above all.
+
+    >>> in_small_batches(Sizes(bilstm={"epochs": 9}), 30, finetune=16, bilstm=32).bilstm
+    {'batch': 3, 'epochs': 9}
+    >>> in_small_batches(Sizes(bilstm={"epochs": 9}), 1000, finetune=16, bilstm=32).bilstm
+    {'epochs': 9}
+    """
+    most = max(1, sentences // STEPS)
+    small = [{"batch": most} if most < usual else {} for usual in (finetune, bilstm)]
+    return replace(sizes, finetune={**small[0], **sizes.finetune}, bilstm={**small[1], **sizes.bilstm})
 
 
 @dataclass(frozen=True)
