@@ -3,7 +3,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -219,8 +218,6 @@ def test_whoever_plans_needs_no_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_ten_thousand_runs_are_planned_in_a_moment() -> None:
-    begun = time.process_time()
-    plan = planned(seeds=5000)
-    assert len(plan.jobs(())) == 10_000
-    assert time.process_time() - begun < 5
+def test_ten_thousand_runs_are_planned() -> None:
+    """How fast is told by `python -m benchmarks studies`."""
+    assert len(planned(seeds=5000).jobs(())) == 10_000

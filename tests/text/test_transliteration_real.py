@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from isogloss import read_qa, read_text, read_treebank, transliterate
 from isogloss.corpora.conllu import surface_text
 from isogloss.languages.scripts import letter_script
-from isogloss.text.transliteration.schemes import scheme_for
 from shared_data import shared
 
 TREEBANKS = {
@@ -91,16 +89,3 @@ def test_answers_of_xquad(lang: str) -> None:
         for before, after in zip(old.answers, new.answers, strict=True):
             assert new.context[after.start : after.start + len(after.text)] == after.text
             assert after.text == transliterate(before.text, lang=lang)
-
-
-@pytest.mark.parametrize("lang", ["ug", "ckb", "xmf", "ru", "ar"])
-def test_twenty_thousand_lines_a_second(lang: str) -> None:
-    """In processor time, so that a busy machine does not show; benchmarks/transliteration.py has the real numbers."""
-    text = read_text(shared(f"data/raw/{lang}.txt.xz"))[:8000]
-    times = []
-    for _ in range(3):
-        scheme_for(lang)._memory.clear()  # no word known from before
-        begun = time.process_time()
-        transliterate(text)
-        times.append(time.process_time() - begun)
-    assert len(text) / min(times) > 20_000
