@@ -88,6 +88,9 @@ def test_a_cut_compressed_file_is_an_error(tmp_path: Path, suffix: str, module, 
 def test_missing_files_and_directories_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="existing file"):
         list(read_lines(tmp_path / "absent.txt"))
+    (tmp_path / "absent.txt.xz").touch()
+    with pytest.raises(InputError, match=r"nothing there; there is absent.txt.xz:"):
+        list(read_lines(tmp_path / "absent.txt"))
     with pytest.raises(InputError, match="a directory"):
         list(read_lines(tmp_path))
 

@@ -25,7 +25,7 @@ from isogloss.core.errors import InputError
 MAX_LINE = 4 << 20  # bytes; a longer "line" is a binary file or a lost newline
 BLOCK = 1 << 20
 BOM = b"\xef\xbb\xbf"
-COMPRESSED = {".gz", ".xz", ".bz2"}
+COMPRESSED = (".gz", ".xz", ".bz2")
 
 
 class Repairs:
@@ -53,9 +53,15 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
             raise InputError(path, "a file", "a directory")
         return cast(BinaryIO, opener(path, "rb"))
     except FileNotFoundError:
-        raise InputError(path, "an existing file", "nothing there") from None
+        raise InputError(path, "an existing file", "nothing there", advice=packed_instead(path)) from None
     except OSError as error:
         raise InputError(path, "a readable file", error.strerror or str(error)) from None
+
+
+def packed_instead(path: Path) -> str:
+    """What to say of a file that is not there, if it is there compressed."""
+    found = [path.name + suffix for suffix in COMPRESSED if Path(f"{path}{suffix}").is_file()]
+    return f"there is {found[0]}: compressed files are read as they are" if found else ""
 
 
 def bare_suffix(path: str | os.PathLike[str]) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from isogloss.core.files import COMPRESSED
 from isogloss.results.store import Damaged, Store
 from isogloss.studies.backends import Stage
 from isogloss.studies.parts import LAB, TRANSLITERATED, mixed_parts
@@ -34,7 +35,6 @@ STARTUP = 10.0  # seconds until a worker has its libraries (6.3) and a GPU its k
 STEP = {"batch": 32, "length": 128}  # of a language model, unless its settings say otherwise
 STEPS = 10_000  # of pretraining
 UNKNOWN_CORPUS = 300_000  # tokens, of one that is not here: those of English-EWT
-COMPRESSED = {".xz", ".gz", ".bz2"}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 from isogloss import __version__
 from isogloss.core.disk import file_hash
 from isogloss.core.errors import InputError
+from isogloss.core.files import packed_instead
 from isogloss.core.shipped import SHIPPED
 from isogloss.results.store import Store, write_whole
 from isogloss.studies.parts import LAB, TRANSLITERATED, Part, Reference, mixed_parts
@@ -114,7 +115,8 @@ class Fingerprints:
                 known = self._files[os.fspath(path)] = [*state, file_hash(path)]
                 self._new = True
         except OSError as error:
-            raise InputError(path, "a file that can be read", error.strerror or str(error)) from None
+            why, advice = error.strerror or str(error), packed_instead(path)
+            raise InputError(path, "a file that can be read", why, advice=advice) from None
         return str(known[2])
 
 
