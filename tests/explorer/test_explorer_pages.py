@@ -251,7 +251,7 @@ def test_nothing_but_the_studies_can_be_reached(client: FlaskClient, path: str) 
     ("path", "code", "said"),
     [
         ("/run", 400, "this address needs 'run='"),
-        ("/compare", 400, "choose 1 to 40 runs"),
+        ("/compare", 400, "choose 1 to 32 runs"),
         ("/study?study=s&page=0", 400, "page: expected a number from 1"),
         ("/study?study=s&page=9999999999999999999999", 400, "expected a number"),
         ("/study?study=s&page=²", 400, "expected a number"),

@@ -26,7 +26,7 @@ from isogloss.results.study_record import Record, Run, read_records
 from isogloss.results.study_results import StudyResults
 from isogloss.results.transfer_means import other_language
 
-TOGETHER = 40  # runs that can be looked at together
+TOGETHER = 32  # runs that can be looked at together
 FRESH = 2.0  # seconds in which a folder's time may not tell of a second change
 ROWS = {
     "number": pl.UInt32,  # of the evaluation, as `Snapshot.numbers` has it
