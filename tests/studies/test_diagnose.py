@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,16 @@ def test_three_levels(diagnose: Diagnose, scores: dict[str, float], level: str) 
     assert all(means[name] == pytest.approx(scores[kind], abs=0.03) for kind, name in names.items())
     assert set(verdict.differences["baseline"]) == {"BiLSTM", "monolingual"}
     assert verdict.differences.height == 4
+
+
+@pytest.mark.parametrize(("given", "batch"), [({}, 1), ({"batch": 5}, 5)])
+@pytest.mark.parametrize(("best", "part"), [("bilstm", "bilstm"), ("plain", "finetune")])
+def test_few_sentences_are_read_in_small_batches(
+    diagnose: Diagnose, best: str, part: str, given: dict[str, int], batch: int
+) -> None:
+    """There are eight: in the recipes' batches all of them would be one step."""
+    verdict = diagnose({**HARD, best: 0.9}, remedies=[], sizes=Sizes(**{part: given}))
+    assert re.findall(r"batch: (\d+)", (verdict.folder / "recipe.yaml").read_text()) == [str(batch)]
 
 
 def test_a_strong_monolingual_model_counts_too(diagnose: Diagnose) -> None:

@@ -74,7 +74,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     if verdict.by_bilstm != verdict.level:
         yield f"Against the BiLSTM alone, as the slides have it, the language would be {verdict.by_bilstm}."
     if verdict.level == "Hard" and verdict.remedies["test"].is_not_null().any():
-        done = "is now below no baseline" if verdict.repaired else "is still below a baseline"
+        done = "is no longer below a baseline" if verdict.repaired else "is still below a baseline"
         yield f"With remedies, the best system that rests on the model {done}."
     if verdict.estimate:
         yield f"Recommended: {verdict.best}. Without labelled data this is a rule, not a measurement."
