@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isogloss.cli.arguments import files_by_language
-from isogloss.cli.screen import err, show_table
+from isogloss.cli.screen import err, log_lines, show_table
 
 if TYPE_CHECKING:
     from isogloss.corpora.parallel import ParallelSet
@@ -61,17 +61,23 @@ def given(**options: Any) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def bar(title: str) -> Iterator[Callable[[Pace], None]]:
-    """How far the budget is spent, the loss and the speed, on standard error, only on a terminal."""
+    """How far the budget is spent, the loss and the speed, on standard error; lines where that is no terminal."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("{task.fields[state]}"), console=err, transient=True) as progress:
+    bars = Progress(
+        *columns, TextColumn("{task.fields[state]}"), console=err, transient=True, disable=not err.is_terminal
+    )
+    say = log_lines()
+    with bars as progress:
         task = progress.add_task(title, total=1.0, state="reading text")
 
         def tell(pace: Pace) -> None:
             used = "" if pace.utilisation is None else f" · {pace.utilisation:.0%} of the GPU"
             state = f"step {pace.step:,} · loss {pace.loss:.3f} · {pace.tokens_per_second:,.0f} tokens/s{used}"
             progress.update(task, completed=pace.share, state=state)
+            if progress.disable:
+                say(title, f"{pace.share:.0%} · {state}")
 
         yield tell
 

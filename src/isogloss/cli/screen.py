@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 
@@ -48,6 +49,20 @@ def progress_bars(title: str) -> Iterator[Callable[[str, int, int], None]]:
             progress.update(tasks[what], completed=done)  # type: ignore[arg-type]
 
         yield tell
+
+
+def log_lines(most_every: float = 30.0) -> Callable[[str, str], None]:
+    """What stands in for a bar where standard error is a file: a function (task, line) that prints the task's line,
+    but not so soon after its last one."""
+    last: dict[str, float] = {}
+
+    def say(task: str, line: str) -> None:
+        now = time.monotonic()
+        if task not in last or now - last[task] >= most_every:
+            last[task] = now
+            err.print(f"{task}: {line}", soft_wrap=True, markup=False)
+
+    return say
 
 
 def show_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isogloss.cli.screen import err, warn
+from isogloss.cli.screen import err, log_lines, warn
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import Corpus
@@ -38,11 +38,15 @@ def work_kept(folder: Path | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def training_bar() -> Iterator[Callable[[str, Report], None]]:
-    """A bar for each fine-tuning with its loss, dev score and speed, on standard error, only on a terminal."""
+    """A bar for each fine-tuning with loss, dev score and speed, on standard error; lines where that is no terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("{task.fields[state]}"), console=err, transient=True) as progress:
+    shown = Progress(
+        *columns, TextColumn("{task.fields[state]}"), console=err, transient=True, disable=not err.is_terminal
+    )
+    say = log_lines()
+    with shown as progress:
         bars: dict[str, TaskID] = {}
 
         def tell(what: str, report: Report) -> None:
@@ -51,5 +55,7 @@ def training_bar() -> Iterator[Callable[[str, Report], None]]:
             best = "" if report.best is None else f" · dev {report.best:.4f}"
             state = f"epoch {report.epoch} · loss {report.loss:.3f}{best} · {report.tokens_per_second:,.0f} tokens/s"
             progress.update(bars[what], completed=report.step, total=report.steps, state=state)
+            if progress.disable:
+                say(what, f"step {report.step} of {report.steps} · {state}")
 
         yield tell
