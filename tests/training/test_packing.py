@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from isogloss.core.errors import UsageError
 from isogloss.models.load import LoadedModel, load_model
-from isogloss.training.packing import pack, separator
+from isogloss.training.packing import Text, pack, separator
 from tiny_models import SENTENCES, build
 
 LINES = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=30)
@@ -97,3 +98,24 @@ def test_word_pieces_tell_by_themselves_where_words_begin(bert: LoadedModel, mon
     monkeypatch.setattr("isogloss.training.packing._beginnings", lambda tokenizer: None)
     slow = pack(bert, {"en": lines}, 24, words=True)
     assert np.array_equal(fast.starts, slow.starts)  # type: ignore[arg-type]
+
+
+ODD = ["", " ", "The cat sat on the old house, sold.", "Yes", "\u200b"]
+
+
+@given(st.lists(st.one_of(st.sampled_from(ODD), st.tuples(*[st.sampled_from(ODD)] * 2)), max_size=12), st.booleans())
+def test_odd_lines_in_chunks_are_cut_as_one_by_one(bert: LoadedModel, lines: list[Text], by_line: bool) -> None:
+    lines, end, room = ["A line.", *lines], separator(bert), 5
+    each = [(line,) if isinstance(line, str) else line for line in lines]
+    whole = [[t for part in parts if (ids := ids_of(bert, part)) for t in [*ids, *end]] for parts in each]
+    stream = [token for ids in whole for token in ids]
+    joined = (stream + stream[:room] * room)[: -(-len(stream) // room) * room]  # filled up from the beginning
+    pieces = [ids[i : i + room] for ids in (whole if by_line else [joined]) for i in range(0, len(ids), room)]
+    with patch("isogloss.training.packing.CHUNK", 3):
+        packed = pack(bert, {"en": lines}, room + 2, by_line=by_line, words=True)
+    marks = bert.tokenizer
+    framed = [[marks.cls_token_id, *ids, marks.sep_token_id] for ids in pieces]
+    assert packed.ids.tolist() == [ids + [marks.pad_token_id] * (room + 2 - len(ids)) for ids in framed]
+    assert packed.starts is not None
+    inside = [[not str(piece).startswith("##") for piece in marks.convert_ids_to_tokens(ids)] for ids in framed]
+    assert packed.starts.tolist() == [begins + [True] * (room + 2 - len(begins)) for begins in inside]

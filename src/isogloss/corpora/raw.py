@@ -71,7 +71,7 @@ def stream_files(paths: Iterable[str | os.PathLike[str]], repair: bool = False) 
     repairs = Repairs(repair)
     for path in paths:
         for file in text_files(path):
-            yield from stream(file, repairs)
+            yield from filter(str.strip, read_lines(file, repairs))
 
 
 def text_files(path: str | os.PathLike[str]) -> list[Path]:

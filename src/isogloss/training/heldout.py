@@ -7,13 +7,17 @@ larger than memory can be read as a stream, several times.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import filterfalse, islice
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
 from isogloss.corpora.raw import stream_files
-from isogloss.training.packing import Text
+from isogloss.training.packing import CHUNK, Text
 
 SHARE, LEAST, MOST = 0.01, 200, 0.1  # 1 % of the lines or 200, but never more than a tenth
 
@@ -30,15 +34,14 @@ class TextFiles:
 
 
 @dataclass(frozen=True)
-class Part:
-    """The held-out lines of a text, or all others; it can be read again and again."""
+class Rest:
+    """All lines of a text but those held out; it can be read again and again."""
 
     lines: Iterable[Text]
-    bound: int  # lines with a smaller fingerprint are held out
-    held_out: bool
+    held_out: frozenset[Text]
 
     def __iter__(self) -> Iterator[Text]:
-        return (line for line in self.lines if (_fingerprint(line) < self.bound) == self.held_out)
+        return filterfalse(self.held_out.__contains__, self.lines)
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,9 @@ class Survey:
     lines: int
     characters: int
     digest: str
-    train: Part
-    held_out: Part
-
-    @property
-    def share(self) -> float:
-        """How much is held out, in the mean of all texts."""
-        return self.held_out.bound / 2**64
+    share: float  # held out, in the mean of all texts
+    train: Rest
+    held_out: tuple[Text, ...]
 
 
 def survey(texts: Mapping[str, Iterable[Text]]) -> dict[str, Survey]:
@@ -68,24 +67,30 @@ def _survey(lang: str, lines: Iterable[Text]) -> Survey:
     if isinstance(lines, str):
         raise UsageError(f"'{lang}': expected lines of text, got one string; put it in a list")
     number = characters = highest = 0
-    lowest = 2**64
+    lowest = bound = 2**64  # lines with a fingerprint below the bound are held out
     digest = hashlib.blake2b(digest_size=12)
-    for line in lines:
-        number += 1
-        characters += len(line) if isinstance(line, str) else sum(map(len, line))
-        digest.update(_bytes(line) + b"\n")
-        mark = _fingerprint(line)
-        lowest, highest = min(lowest, mark), max(highest, mark)
+    low: list[tuple[int, Text]] = []  # what may be held out: the bound falls as lines are read
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, CHUNK)):
+        written = [_bytes(line) for line in chunk]
+        digest.update(b"\n".join(written) + b"\n")
+        marks = _fingerprints(written)
+        number += len(chunk)
+        characters += sum(len(line) if isinstance(line, str) else sum(map(len, line)) for line in chunk)
+        lowest, highest = min(lowest, int(marks.min())), max(highest, int(marks.max()))
+        bound = int(min(max(SHARE, LEAST / number), MOST) * 2**64)
+        low += [(int(marks[i]), chunk[i]) for i in np.flatnonzero(marks <= max(bound - 1, lowest))]
     if not characters:
         raise UsageError(f"'{lang}': there is no text to train on")
-    bound = int(min(max(SHARE, LEAST / number), MOST) * 2**64)
     if lowest < highest:
         bound = max(bound, lowest + 1)  # at least one line
-    return Survey(number, characters, digest.hexdigest(), Part(lines, bound, False), Part(lines, bound, True))
+    held_out = tuple(line for mark, line in low if mark < bound)
+    return Survey(number, characters, digest.hexdigest(), bound / 2**64, Rest(lines, frozenset(held_out)), held_out)
 
 
-def _fingerprint(line: Text) -> int:
-    return int.from_bytes(hashlib.blake2b(_bytes(line), digest_size=8).digest(), "big")
+def _fingerprints(written: Sequence[bytes]) -> npt.NDArray[np.uint64]:
+    digests = b"".join([hashlib.blake2b(line, digest_size=8).digest() for line in written])
+    return np.frombuffer(digests, ">u8").astype(np.uint64)
 
 
 def _bytes(line: Text) -> bytes:

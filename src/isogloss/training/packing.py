@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -21,8 +20,8 @@ from isogloss.core.errors import UsageError
 from isogloss.models.batching import IntArray
 from isogloss.models.encoding import padding_id
 from isogloss.models.load import LoadedModel
+from isogloss.training.word_tokens import Ids, Tokens, encoder, gathered, uncut
 
-Ids = npt.NDArray[np.int32]
 CHUNK = 5000  # lines that are tokenized at a time
 Text = str | tuple[str, ...]  # a line, or a line with its translations
 
@@ -60,21 +59,21 @@ def pack(
     languages, lengths = {}, []
     for lang, lines in texts.items():
         number = 0
-        for piece in cut(_streamed(model, lines, words), room):
-            ids_file.write(_framed(model, piece[:, 0], blank).tobytes())
+        for tokens, sizes in cut(_streamed(model, lines, words), room):
+            ids_file.write(_framed(model, tokens[:, 0], sizes, blank).tobytes())
             if words:
-                starts_file.write(_framed_starts(model, piece[:, 1], length).tobytes())
-            lengths.append(len(piece) + length - room)
-            number += 1
+                starts_file.write(_framed_starts(model, tokens[:, 1], sizes, length).tobytes())
+            lengths.append(sizes + length - room)
+            number += len(sizes)
         if not number:
             raise UsageError(f"'{lang}': there is no text to train on")
         languages[lang] = number
     shape = sum(languages.values()), length
-    full = not by_line or min(lengths) == length
+    each = np.concatenate(lengths)
     return Sequences(
         _mapped(ids_file, np.int32, shape),
         languages,
-        None if full else np.array(lengths),
+        None if int(each.min()) == length else each,
         _mapped(starts_file, np.bool_, shape) if words else None,
     )
 
@@ -85,41 +84,33 @@ def separator(model: LoadedModel) -> tuple[int, ...]:
     return model.suffix[-1:] or (() if end is None else (int(end),))
 
 
-def _streamed(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterator[tuple[Ids, list[int]]]:
+def _streamed(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterator[tuple[Ids, IntArray]]:
     """Chunks of lines as `array[token, (id, begins a word)]`, a separator after each part, and the lines' lengths."""
-    after = list(separator(model))
+    after, encode = separator(model), encoder(model.tokenizer)
     table = _beginnings(model) if words else None
     remaining = iter(lines)
     while chunk := list(islice(remaining, CHUNK)):
         parts = [(line,) if isinstance(line, str) else line for line in chunk]
         texts = list(chain.from_iterable(parts))
-        encodings = _encodings(model.tokenizer, texts, offsets=words and table is None)
-        pieces = [ids + after if (ids := encoding.ids) else [] for encoding in encodings]
-        sizes = iter([len(piece) for piece in pieces])
-        lengths = [sum(islice(sizes, len(line))) for line in parts]
-        tokens = np.ones((sum(lengths), 2), dtype=np.int32)
-        tokens[:, 0] = np.fromiter(chain.from_iterable(pieces), np.int32, len(tokens))
-        if table is not None:
-            tokens[:, 1] = table[tokens[:, 0]]
-        elif words:
-            marks = (
-                _begins(text, e.offsets, e.word_ids) + [True] * len(after) for text, e in zip(texts, encodings) if e.ids
-            )
-            tokens[:, 1] = np.fromiter(chain.from_iterable(marks), np.bool_, len(tokens))
-        yield tokens, lengths
+        if words and table is None:
+            found, begins = _with_beginnings(model.tokenizer, texts)
+        else:
+            found = encode(texts)
+            begins = np.ones(len(found.ids), np.bool_) if table is None else table[found.ids]
+        tokens, sizes, full = np.stack([found.ids, begins], axis=1), found.sizes, found.sizes > 0
+        if after:
+            tokens = np.insert(tokens, np.cumsum(sizes)[full], (*after, True), axis=0)
+            sizes = sizes + full
+        bounds = np.cumsum([0, *map(len, parts)])
+        yield tokens, np.diff(np.concatenate([[0], np.cumsum(sizes)])[bounds])
 
 
-def _encodings(tokenizer: Any, lines: list[str], offsets: bool) -> Sequence[Any]:
-    """Each line's tokens, without special ones and uncut; from the compiled tokenizer itself where there is one."""
-    if not tokenizer.is_fast:
-        found = tokenizer(lines, add_special_tokens=False, return_attention_mask=False, verbose=False)
-        return [SimpleNamespace(ids=ids) for ids in found["input_ids"]]
-    compiled = tokenizer.backend_tokenizer
-    compiled.no_truncation()
-    compiled.no_padding()
-    encode = compiled.encode_batch if offsets else compiled.encode_batch_fast
-    encodings: Sequence[Any] = encode(lines, add_special_tokens=False)
-    return encodings
+def _with_beginnings(tokenizer: Any, texts: Sequence[str]) -> tuple[Tokens, npt.NDArray[np.bool_]]:
+    """Tokens, and whether each begins a word, from where they stand in their text."""
+    encodings = uncut(tokenizer.backend_tokenizer).encode_batch(texts, add_special_tokens=False)
+    found = gathered([encoding.ids for encoding in encodings])
+    begins = (_begins(text, one.offsets, one.word_ids) for text, one in zip(texts, encodings))
+    return found, np.fromiter(chain.from_iterable(begins), np.bool_, len(found.ids))
 
 
 def _beginnings(model: LoadedModel) -> npt.NDArray[np.bool_] | None:
@@ -150,40 +141,52 @@ def _begins(line: str, offsets: list[tuple[int, int]], words: list[int | None]) 
     return begins
 
 
-def _blocks(stream: Iterator[tuple[Ids, list[int]]], room: int) -> Iterator[Ids]:
-    """The stream cut every `room` tokens; the last piece is filled up from the beginning."""
+def _blocks(stream: Iterator[tuple[Ids, IntArray]], room: int) -> Iterator[tuple[Ids, IntArray]]:
+    """The stream cut every `room` tokens, with the pieces' sizes; the last is filled up from the beginning."""
     rest: Ids = np.zeros((0, 2), dtype=np.int32)
     first: Ids | None = None
     for tokens, _ in stream:
         joined = np.concatenate([rest, tokens])
-        whole = len(joined) // room * room
+        whole = len(joined) // room
         first = joined[:room] if first is None and whole else first
-        yield from joined[:whole].reshape(-1, room, 2)
-        rest = joined[whole:]
+        yield joined[: whole * room], np.full(whole, room)
+        rest = joined[whole * room :]
     if len(rest):
         filling = rest if first is None else first
-        yield np.concatenate([rest, *[filling] * -(-room // len(filling))])[:room]
+        yield np.concatenate([rest, *[filling] * -(-room // len(filling))])[:room], np.array([room])
 
 
-def _lines(stream: Iterator[tuple[Ids, list[int]]], room: int) -> Iterator[Ids]:
+def _lines(stream: Iterator[tuple[Ids, IntArray]], room: int) -> Iterator[tuple[Ids, IntArray]]:
+    """Each line a piece, or several where it is longer than `room`: full ones, then what is left."""
     for tokens, lengths in stream:
-        for line in np.split(tokens, np.cumsum(lengths)[:-1]):
-            yield from (line[start : start + room] for start in range(0, len(line), room))
+        pieces = -(-lengths // room)
+        sizes = np.full(pieces.sum(), room)
+        last = np.cumsum(pieces)[pieces > 0] - 1
+        sizes[last] = (lengths - (pieces - 1) * room)[pieces > 0]
+        yield tokens, sizes
 
 
-def _framed(model: LoadedModel, ids: Ids, blank: Ids) -> Ids:
-    """With the model's special tokens around it, and padding after."""
-    framed = blank.copy()
+def _framed(model: LoadedModel, ids: Ids, sizes: IntArray, blank: Ids) -> Ids:
+    """Each piece with the model's special tokens around it, and padding after."""
+    framed = np.tile(blank, (len(sizes), 1))
     start = len(model.prefix)
-    end = start + len(ids)
-    framed[:start], framed[start:end], framed[end : end + len(model.suffix)] = model.prefix, ids, model.suffix
+    framed[:, :start] = model.prefix
+    framed[_inside(sizes, start, len(blank))] = ids
+    for place, token in enumerate(model.suffix, start):
+        framed[np.arange(len(sizes)), sizes + place] = token
     return framed
 
 
-def _framed_starts(model: LoadedModel, starts: Ids, length: int) -> npt.NDArray[np.bool_]:
-    framed = np.ones(length, dtype=np.bool_)
-    framed[len(model.prefix) : len(model.prefix) + len(starts)] = starts
+def _framed_starts(model: LoadedModel, starts: Ids, sizes: IntArray, length: int) -> npt.NDArray[np.bool_]:
+    framed = np.ones((len(sizes), length), dtype=np.bool_)
+    framed[_inside(sizes, len(model.prefix), length)] = starts
     return framed
+
+
+def _inside(sizes: IntArray, start: int, length: int) -> npt.NDArray[np.bool_]:
+    """Which places of each sequence hold its piece."""
+    places = np.arange(length)
+    return (places >= start) & (places < start + sizes[:, None])
 
 
 def _mapped(file: BinaryIO, dtype: Any, shape: tuple[int, int]) -> Any:
