@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import hypothesis
@@ -18,5 +19,12 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
 )
 hypothesis.settings.load_profile("default")
+
+
+def pytest_collection_finish() -> None:
+    """What the libraries have built so far stays to the end: the garbage collector need not walk it again and again."""
+    gc.collect()
+    gc.freeze()
+
 
 collect_ignore_glob = ["*conftest.py"]  # no doctests there, and as modules they would all have one name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,14 @@ MAY_IMPORT["cli"] = MAY_IMPORT["studies"] | {"studies", "explorer"}
 CORE_THIRD_PARTY = {"numpy", "torch"}
 
 
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def imported_modules(file: Path) -> set[str]:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes(file):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -71,8 +76,7 @@ def test_core_stands_on_the_standard_library(file: Path) -> None:
 
 @pytest.mark.parametrize("file", [f for f in files() if "cli" not in f.parts], ids=lambda f: f.name)
 def test_only_the_command_line_prints(file: Path) -> None:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    calls = [n for n in nodes(file) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
     assert not [c for c in calls if c.func.id == "print"], "only cli/ prints"  # type: ignore[attr-defined]
 
 

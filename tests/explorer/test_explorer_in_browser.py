@@ -106,7 +106,7 @@ def test_tests_appear_and_tables_sort(browser: Any, server: str) -> None:
     page.wait_for_selector("#compared[data-tested]")
     cell = page.locator("#compared tr[data-target=fr] td[data-column]").first
     assert cell.get_attribute("title").startswith("p = ")
-    assert "permutation of examples" in cell.get_attribute("title")
+    assert "t over seeds and examples" in cell.get_attribute("title")
     read = one.column("#compared", 3)
     page.locator("#compared button.sort").nth(3).click()
     rising = one.column("#compared", 3)

@@ -142,7 +142,7 @@ def test_runs_side_by_side(client: FlaskClient) -> None:
     assert cells[1][1].startswith("[−2")
     answer = get(client, "/test", run=RUNS, metric="accuracy", column=1, target="fr").json
     assert answer
-    assert answer["test"] == "permutation of examples"
+    assert answer["test"] == "t over seeds and examples"
     assert answer["delta"] == pytest.approx(-0.19667, abs=1e-5)
 
 

@@ -344,9 +344,9 @@ def test_real_text_of_unseen_languages(kind: str) -> None:
     old = train_tokenizer(english[:900], kind, 3000)
     words = [word for line in english[900:] for word in line.split()]
     for lang in ("ug", "mt"):
-        text = lines(lang, 600)
-        grown = grow(old, text[:500], 500)
-        ids = [n for line in text[500:] for n in grown.tokenizer(line, add_special_tokens=False)["input_ids"]]
+        text = lines(lang, 400)
+        grown = grow(old, text[:300], 300)
+        ids = [n for line in text[300:] for n in grown.tokenizer(line, add_special_tokens=False)["input_ids"]]
         assert sum(n >= grown.first for n in ids) / len(ids) > 0.25
         assert sum(n == old.unk_token_id for n in ids) / len(ids) < 0.01
         changed = sum(old.tokenize(word) != grown.tokenizer.tokenize(word) for word in words) / len(words)

@@ -7,12 +7,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from isogloss.core.errors import UsageError
+from isogloss.core.errors import UnknownName, UsageError
 from isogloss.corpora.questions import Answer, Question
 from isogloss.metrics.counts import Counts, total
+from isogloss.metrics.crossed import crossed_test
 from isogloss.metrics.significance import permutation_test
 from isogloss.metrics.spans import F1Counts
-from isogloss.results.deltas import deltas
+from isogloss.results.deltas import TESTS, deltas
 from isogloss.results.example_tests import COUNTS, SCORES, example_interval
 from isogloss.tasks import TASKS
 from isogloss.tasks.qa import gold as qa_gold
@@ -41,7 +42,7 @@ def rows(seeds: int, metric: str, n: int) -> pl.DataFrame:
 def test_a_mean_over_examples_is_tested_by_t_on_their_means_over_seeds() -> None:
     right = {(change, seed): random.integers(0, 2, 40) for change in ("REF", "1-2") for seed in range(3)}
     counts = {key: [COUNTS[frozenset({"correct", "total"})](int(x), 1) for x in one] for key, one in right.items()}
-    (row,) = deltas(rows(3, "accuracy", 40), predictions(counts, "accuracy")).iter_rows(named=True)
+    (row,) = deltas(rows(3, "accuracy", 40), predictions(counts, "accuracy"), test="published").iter_rows(named=True)
     first, second = (np.mean([right[change, seed] for seed in range(3)], axis=0) for change in ("REF", "1-2"))
     assert row["test"] == "t over examples"
     assert row["p"] == pytest.approx(stats.ttest_rel(second, first).pvalue)
@@ -64,11 +65,34 @@ def test_entities_are_tested_by_permutation_of_all_seeds(metric: str) -> None:
         for change, worst in (("REF", 3), ("1-2", 2))
         for seed in range(2)
     }
-    (row,) = deltas(rows(2, metric, 25), predictions(counts, metric)).iter_rows(named=True)
+    (row,) = deltas(rows(2, metric, 25), predictions(counts, metric), test="published").iter_rows(named=True)
     before, after = (counts[change, 0] + counts[change, 1] for change in ("REF", "1-2"))
     direct = permutation_test(before, after, lambda one: one.f1)  # type: ignore[attr-defined]
     assert (row["p"], row["test"]) == (direct.p, "permutation of examples")
     assert row["p"] < 0.05 and row["stars"]
+
+
+def test_several_seeds_and_examples_are_both_samples() -> None:
+    """Of scores that are means, as they are in the table; luck of a seed is no difference between changes."""
+    right = {(change, seed): random.integers(0, 2, 40) for change in ("REF", "1-2") for seed in range(3)}
+    counts = {key: [COUNTS[frozenset({"correct", "total"})](int(x), 1) for x in one] for key, one in right.items()}
+    (row,) = deltas(rows(3, "accuracy", 40), predictions(counts, "accuracy")).iter_rows(named=True)
+    expected = crossed_test(*([right[change, seed] for seed in range(3)] for change in ("REF", "1-2")))
+    assert (row["p"], row["test"]) == (pytest.approx(expected.p), "t over seeds and examples")
+    lucky = {("REF", 0): 9, ("REF", 1): 9, ("1-2", 0): 9, ("1-2", 1): 6}
+    counts = {key: [COUNTS[frozenset({"correct", "total"})](good, 10)] * 200 for key, good in lucky.items()}
+    found = {test: deltas(rows(2, "accuracy", 200), predictions(counts, "accuracy"), test=test) for test in TESTS}
+    assert found["published"]["p"][0] < 0.01
+    assert found["crossed"]["p"][0] > 0.2
+    with pytest.raises(UnknownName, match="did you mean 'crossed'"):
+        deltas(rows(2, "accuracy", 200), test="cross")
+
+
+def test_without_a_score_for_all_but_one_the_examples_are_permuted() -> None:
+    kind = COUNTS[frozenset({"correct", "total"})]
+    items: list[Counts] = [kind(1, 2), kind(0, 0), kind(0, 0)]  # all words are in one sentence
+    counts = {(change, seed): items for change in ("REF", "1-2") for seed in range(2)}
+    assert deltas(rows(2, "accuracy", 3), predictions(counts, "accuracy"))["test"][0] == "permutation of examples"
 
 
 def test_the_permutation_agrees_with_all_permutations() -> None:

@@ -1,5 +1,5 @@
-"""Diagnoses of the laboratory's three unseen languages: sure verdicts, and those that their declarations ask for. Ten
-minutes for all three on two quiet cores."""
+"""Diagnoses of the laboratory's three unseen languages: are they what their declarations ask for? About ten minutes for
+all three on two quiet cores."""
 
 from __future__ import annotations
 
@@ -23,17 +23,15 @@ def diagnosis(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     return role, verdict
 
 
-def test_verdicts_are_sure(diagnosis: tuple[str, Verdict]) -> None:
-    assert diagnosis[1].sure, diagnosis[1].differences
-
-
-@pytest.mark.xfail(
-    strict=True, reason="a BiLSTM that is trained to the end beats the laboratory's encoder: docs/unseen.md"
-)
-def test_languages_are_what_they_were_built_for(diagnosis: tuple[str, Verdict]) -> None:
+def test_languages_are_what_they_were_built_for(diagnosis: tuple[str, Verdict], request: pytest.FixtureRequest) -> None:
     role, verdict = diagnosis
+    if role == "intermediate":
+        reason = "the fine-tuned model is level with the BiLSTM on Igir already: docs/unseen.md"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     assert verdict.level == role.capitalize(), verdict.systems
     assert verdict.repaired
+    if role == "easy":
+        assert verdict.sure, verdict.differences
     if role == "hard":
         assert verdict.best == "transliterated + adapted"
         assert verdict.remedies["outcome"].to_list() == ["best so far"]

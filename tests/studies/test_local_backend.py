@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,17 @@ def test_queue_gives_back_what_is_busy_later(tmp_path: Path, monkeypatch: pytest
     assert len(queue) == 1
     queue.settle(Outcome(first.name, "done"))
     assert queue.finished
+
+
+def test_the_longest_comes_first_and_one_that_killed_its_worker_after_the_others() -> None:
+    """Else a few long jobs that end their workers would end the study before the others had their turn."""
+    times = {1: 2.0, 2: 9.0, 3: 2.0, 4: 9.0, 5: 5.0}
+    queue = Queue([replace(square(n), seconds=time) for n, time in times.items()], "store", lambda outcome: None)
+    first = queue.next()
+    assert first
+    queue.settle(Outcome(first.name, "lost"))
+    rest = list(iter(queue.next, None))
+    assert [one.name for one in [first, *rest]] == [f"toy-{n}" for n in (2, 4, 5, 1, 3, 2)]
 
 
 @pytest.mark.parametrize("options", [{"workers": -1}, {"per_gpu": 0}])

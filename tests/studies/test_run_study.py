@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,21 @@ def test_a_study_gives_what_transfer_gives(bert: Path, tmp_path: Path) -> None:
     assert set(results.deltas()["change"]) == {"1"}
 
 
+@pytest.fixture(scope="module")
+def finished(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a study of one seed, all done."""
+    store = tmp_path_factory.mktemp("finished")
+    run(study(bert, seeds=1), store)
+    return store
+
+
+@pytest.fixture
+def done(finished: Path, tmp_path: Path) -> Path:
+    """The same, to be changed at will."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
 def test_what_is_done_is_not_done_again(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(study(bert, seeds=1), tmp_path)
     monkeypatch.setattr(makers, "finetune", never)
@@ -89,17 +105,18 @@ def test_what_is_done_is_not_done_again(bert: Path, tmp_path: Path, monkeypatch:
 
 
 def test_new_targets_are_scored_with_the_networks_at_hand(
-    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bert: Path, done: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = run(study(bert, seeds=1), tmp_path)
+    first = run(study(bert, seeds=1), done)
     monkeypatch.setattr(makers, "finetune", never)
-    more = run(study(bert, seeds=1, targets={**SMALL["targets"], "qlc": "lab:qlc/test/5"}), tmp_path)
+    more = run(study(bert, seeds=1, targets={**SMALL["targets"], "qlc": "lab:qlc/test/5"}), done)
     old = more.frame.filter(pl.col("target") != "qlc")
     assert old["value"].equals(first.frame["value"])
 
 
-def test_networks_may_be_discarded(bert: Path, tmp_path: Path) -> None:
-    kept, discarded = run(study(bert), tmp_path / "a"), run(study(bert, networks="discard"), tmp_path / "b")
+def test_networks_may_be_discarded(bert: Path, finished: Path, tmp_path: Path) -> None:
+    kept = run(study(bert, seeds=1), finished)
+    discarded = run(study(bert, seeds=1, networks="discard"), tmp_path / "b")
     assert kept.frame.equals(discarded.frame)
     kinds = {id.partition("-")[0] for id in Store(tmp_path / "b").ids()}
     assert kinds == {"evaluation"}
@@ -107,9 +124,9 @@ def test_networks_may_be_discarded(bert: Path, tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_goes_on_from_its_checkpoint(
-    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bert: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = run(study(bert, seeds=1), tmp_path / "whole")
+    whole = run(study(bert, seeds=1), finished)
     monkeypatch.setattr(makers, "APART", 0.0)
     seen: list[int] = []
 
@@ -133,23 +150,24 @@ def test_an_interrupted_run_goes_on_from_its_checkpoint(
 
 
 @pytest.mark.parametrize("name", ["rows.parquet", "predictions.parquet", "manifest.json"])
-def test_a_damaged_entry_is_made_again_and_told(bert: Path, tmp_path: Path, name: str) -> None:
-    first = run(study(bert, seeds=1), tmp_path)
-    store = Store(tmp_path)
+def test_a_damaged_entry_is_made_again_and_told(bert: Path, done: Path, name: str) -> None:
+    first = run(study(bert, seeds=1), done)
+    predicted = first.predictions.collect()
+    store = Store(done)
     id = planned(study(bert, seeds=1), store, device="cpu").runs[0].evaluation
     (store.place(id) / name).write_bytes(b"something else")
     work._site.cache_clear()
     if name == "predictions.parquet":  # read when it is asked for
-        again = run(study(bert, seeds=1), tmp_path)
+        again = run(study(bert, seeds=1), done)
         with pytest.raises(Exception, match="damaged"):
             again.predictions.collect()
         store.set_aside(id, "damaged")
-        again = run(study(bert, seeds=1), tmp_path)
+        again = run(study(bert, seeds=1), done)
     else:
         with pytest.warns(UserWarning, match="damaged.*set aside"):
-            again = run(study(bert, seeds=1), tmp_path)
+            again = run(study(bert, seeds=1), done)
     assert again.frame.equals(first.frame)
-    assert again.predictions.collect().equals(first.predictions.collect())
+    assert again.predictions.collect().equals(predicted)
     assert len(store.quarantined()) == 1
 
 
@@ -172,15 +190,15 @@ def test_a_damaged_model_is_made_again(bert: Path, tmp_path: Path, networks: str
     assert again.frame.equals(first.frame)
 
 
-def test_a_damaged_network_is_made_again(bert: Path, tmp_path: Path) -> None:
-    first = run(study(bert, seeds=1), tmp_path)
-    store = Store(tmp_path)
+def test_a_damaged_network_is_made_again(bert: Path, done: Path) -> None:
+    first = run(study(bert, seeds=1), done)
+    store = Store(done)
     one = planned(study(bert, seeds=1), store, device="cpu").runs[0]
     store.remove(one.evaluation)
     weights = next(store.place(one.finetuned).rglob("*.safetensors"))
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x7f")
     with pytest.warns(UserWarning, match="damaged"):
-        again = run(study(bert, seeds=1), tmp_path)
+        again = run(study(bert, seeds=1), done)
     assert not again.failed
     assert again.frame.equals(first.frame)
 

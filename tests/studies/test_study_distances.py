@@ -129,7 +129,7 @@ def test_a_study_may_measure_nothing_else(bert: Path, tmp_path: Path) -> None:
         ({"bitext": BITEXT, "layer": "first"}, "distances.layer"),
         ({"bitext": BITEXT, "links": 0}, "expected greater than or equal to 1"),
         ({"bitext": BITEXT, "changes": ["x"]}, "column of 'changes' for 'distances.changes'"),
-        ({"bitext": BITEXT, "seeds": [7]}, "in 'distances.seeds'"),
+        ({"bitext": BITEXT, "seeds": [7]}, "for 'distances.seeds'"),
     ],
 )
 def test_what_is_wrong_is_told(distances: dict[str, Any], said: str, bert: Path) -> None:

@@ -63,7 +63,15 @@ def untrained(task: Task, data: Corpus[Any], model: LoadedModel | None = None) -
     return FineTuned(task, model, labels, network)
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_it_learns_most_of_twelve_trees() -> None:
+    task, model, data = bilstm_task(TASKS["parse"]), small(), corpus("treebank", 12)
+    settings = settings_for(task.recipe, epochs=20, batch=3, learning_rate=1.5e-2)
+    tuned = finetune(model, task, data, data, settings)
+    scores = evaluate(tuned.network, task, model, {"qla": data}, tuned.labels)["qla"].scores
+    assert min(scores.values()) > 0.9, scores
+
+
+@pytest.mark.parametrize("name", ["pos", pytest.param("parse", marks=pytest.mark.slow), "ner"])
 def test_it_learns_thirty_sentences_by_heart(name: str) -> None:
     tuned = learnt(name)
     data = corpus(tuned.task.corpus)

@@ -121,8 +121,9 @@ def _findings(subject: Subject, analysis: Analysis) -> str:
     if len(analysis.deltas):
         reading = (
             '<p class="note">Points are hundredths of a score. Significant: p below .05 after Holm’s correction for '
-            "all comparisons of an experiment, and an interval over seeds on one side of 0. A difference that is not "
-            "significant is not shown to be zero.</p>"
+            "all comparisons of an experiment, and an interval over seeds on one side of 0. Where several seeds "
+            "have answered the same examples, the test takes both for samples. A difference that is not significant is "
+            "not shown to be zero.</p>"
         )
     nothing = "<p>There is nothing to say yet: no run is done.</p>"
     return f"{warning}{listed or nothing}{reading}{notes}"

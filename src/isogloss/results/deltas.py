@@ -1,12 +1,14 @@
 """What a change costs: each cell's difference to the reference run, paired by seed.
 
 The interval is Student's over the seeds' differences: how far would other seeds move the mean? The test asks
-another question, about other test sentences, wherever predictions are at hand (see `example_tests`); without
-them it is the paired t-test over seeds. Each p is that of one cell: `metrics.significance.holm` corrects for many.
+another question. Where several seeds have answered the same examples it is whether the difference would hold with
+other seeds and on other examples (`metrics.crossed`); of one seed, on other examples (`example_tests`); without
+predictions, with other seeds. Each p is that of one cell: `metrics.significance.holm` corrects for many.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,10 +17,11 @@ import polars as pl
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.metrics.significance import Comparison, paired_t_test
-from isogloss.results.example_tests import ExampleCounts, example_counts, example_test
+from isogloss.results.example_tests import ExampleCounts, example_counts, example_test, seeds_and_examples
 
 REFERENCE = "REF"
 UNCHANGED = ""  # what `transfer` calls a model without changes
+CROSSED, PUBLISHED = TESTS = ("crossed", "published")
 CELL = ["study", "model", "task", "source", "target", "metric"]
 PAIRED = ["home", "value", "home_run", "run", "home_n", "n"]  # by seed, of the reference and of the change
 DELTA_COLUMNS = {
@@ -42,12 +45,16 @@ def deltas(
     *,
     reference: str = REFERENCE,
     confidence: float = 0.95,
+    test: str = CROSSED,
 ) -> pl.DataFrame:
     """One row per cell and change: means over the seeds that both have, their difference, interval and test.
 
     `rows` are result rows, of which the test sets count; scores stay what they are (0 to 1). With one seed there
     is no interval; without a reference for a cell (in an unfinished study) there is no difference either.
+    `test`: "published" is that of the authors of cross-lingual adjustment, for which seeds are no sample: it averages
+    over them, or takes each seed's answer for another example, so that its p is too small where seeds differ.
     """
+    check_name(test, TESTS, "test")
     scores = score_rows(rows)
     name = reference_change(scores["changes"], reference)
     home = scores.filter(pl.col("changes") == name).select(*CELL, "seed", home="value", home_run="run", home_n="n")
@@ -57,7 +64,7 @@ def deltas(
     both = pl.col("home").is_not_null().sort_by("seed")
     by_seed = [pl.col(name).sort_by("seed").filter(both) for name in PAIRED]
     cells = paired.group_by([*CELL, "changes"], maintain_order=True).agg(*by_seed).rename({"changes": "change"})
-    return pl.DataFrame([_compared(cell, counts, confidence) for cell in cells.to_dicts()], schema=DELTA_COLUMNS)
+    return pl.DataFrame([_compared(cell, counts, confidence, test) for cell in cells.to_dicts()], schema=DELTA_COLUMNS)
 
 
 def score_rows(rows: pl.DataFrame) -> pl.DataFrame:
@@ -102,7 +109,7 @@ def _counts(predictions: pl.LazyFrame | None, paired: pl.DataFrame) -> dict[str,
     return {metric: example_counts(predictions, metric, runs) for metric in paired["metric"].unique()}
 
 
-def _compared(cell: dict[str, Any], counts: dict[str, ExampleCounts], confidence: float) -> dict[str, Any]:
+def _compared(cell: dict[str, Any], counts: dict[str, ExampleCounts], confidence: float, test: str) -> dict[str, Any]:
     """One cell and change: the lists of its seeds, `PAIRED`, made into means, difference, interval and test."""
     home, value, home_runs, runs, home_n, n = (cell.pop(name) for name in PAIRED)
     if not value:
@@ -113,7 +120,7 @@ def _compared(cell: dict[str, Any], counts: dict[str, ExampleCounts], confidence
     over_seeds = paired_t_test(home, value, confidence) if len(value) > 1 else None
     by_example = counts.get(cell["metric"], {})
     sides = [[by_example.get((run, cell["target"])) for run in side] for side in (home_runs, runs)]
-    p, test = example_test(cell["metric"], *sides) or _test_over_seeds(over_seeds)
+    p, name = _test_over_examples(cell["metric"], sides, test) or _test_over_seeds(over_seeds)
     before, after = sum(home) / len(home), sum(value) / len(value)
     return {
         **cell,
@@ -123,7 +130,7 @@ def _compared(cell: dict[str, Any], counts: dict[str, ExampleCounts], confidence
         "low": over_seeds.low if over_seeds else None,
         "high": over_seeds.high if over_seeds else None,
         "p": p,
-        "test": test,
+        "test": name,
         "stars": stars(p),
         "seeds": len(value),
         "n": n[0],
@@ -132,6 +139,15 @@ def _compared(cell: dict[str, Any], counts: dict[str, ExampleCounts], confidence
 
 def _listed(numbers: list[int]) -> str:
     return ", ".join(map(str, sorted(set(numbers))))
+
+
+def _test_over_examples(metric: str, sides: list[list[pl.DataFrame | None]], test: str) -> tuple[float, str] | None:
+    """p and the name of the test, as `example_test` gives them; None where predictions lack."""
+    if test == CROSSED and len(sides[0]) > 1:
+        with contextlib.suppress(UsageError):  # without one of the examples there may be no score
+            found = seeds_and_examples(metric, *sides)
+            return (found.p, "t over seeds and examples") if found else None
+    return example_test(metric, *sides)
 
 
 def _test_over_seeds(compared: Comparison | None) -> tuple[float | None, str | None]:

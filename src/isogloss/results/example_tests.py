@@ -3,7 +3,8 @@
 A score that is a mean over examples (inference, answers) is tested by the paired t-test on each example's score
 averaged over seeds; one made of summed counts (tagged words, attachments, entities) by the permutation test over
 the seeds' predictions one after another. So do the authors of cross-lingual adjustment, for inference and answers
-and for entities. Note that the latter takes each seed's answer to a sentence for another example.
+and for entities. Note that the latter takes each seed's answer to a sentence for another example; a test that takes
+seeds for what they are, `seeds_and_examples`, is what `deltas` reports unless it is asked for the authors'.
 """
 
 from __future__ import annotations

@@ -87,11 +87,11 @@ class Results:
         table = self.table(metric).filter(pl.col("target") != pl.col("source"))
         return table.select(*EXPERIMENT, "target", "metric", "gap", "gap_sd", "seeds")
 
-    def deltas(self, reference: str = "REF") -> pl.DataFrame:
+    def deltas(self, reference: str = "REF", *, test: str = "crossed") -> pl.DataFrame:
         """What each change costs against the reference, target by target: see `results.deltas`."""
         from isogloss.results.deltas import deltas
 
-        return deltas(self.frame, self.predictions, reference=reference)
+        return deltas(self.frame, self.predictions, reference=reference, test=test)
 
     def source_to_x(self, reference: str = "REF") -> pl.DataFrame:
         """The same for the source itself and for the mean over all other targets: see `results.transfer_means`."""

@@ -9,14 +9,15 @@ are says `weights`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from isogloss.core.files import COMPRESSED
 from isogloss.results.store import Damaged, Store
-from isogloss.studies.backends import Stage
+from isogloss.studies.backends import Job, Stage
 from isogloss.studies.parts import LAB, TRANSLITERATED, mixed_parts
 from isogloss.studies.planned import Plan
 from isogloss.studies.schedule import Schedule, simulate
@@ -70,11 +71,16 @@ def estimate(plan: Plan, stages: Sequence[Stage], store: Store | None) -> Cost:
 
 def schedules(plan: Plan, store: Store | None, workers: Sequence[int]) -> list[Schedule]:
     """How what is left would go on so many workers, each with a GPU if the plan is for GPUs."""
+    jobs = weighed_jobs(plan, store)
+    seconds = {job.name: job.seconds for job in jobs}
+    return [simulate(jobs, seconds, number, overhead=OVERHEAD, startup=STARTUP) for number in workers]
+
+
+def weighed_jobs(plan: Plan, store: Store | None) -> list[Job]:
+    """What is left to do, each job with the seconds that it may take."""
     done = store.ids() if store else set()
     times = _times([plan.stages[id] for id in plan.stages if id in done], store) if store else {}
-    jobs = plan.jobs(done)
-    seconds = {job.name: sum(_seconds(stage, plan, times) for stage in job.stages) for job in jobs}
-    return [simulate(jobs, seconds, number, overhead=OVERHEAD, startup=STARTUP) for number in workers]
+    return [replace(job, seconds=sum(_seconds(stage, plan, times) for stage in job.stages)) for job in plan.jobs(done)]
 
 
 def network_bytes(stage: Stage, plan: Plan) -> float:
@@ -158,6 +164,7 @@ def _form(reference: str) -> _Form:
     return TREEBANK if ".conllu" in Path(reference).suffixes else OTHERS
 
 
+@lru_cache(maxsize=4096)  # the same corpora serve many stages
 def _tokens_of(reference: str) -> float:
     reference = reference.removeprefix(TRANSLITERATED)
     if parts := mixed_parts(reference):

@@ -12,11 +12,12 @@ from typing import Any
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.registry import check_name
 from isogloss.studies.parts import Given, did_you_mean
+from isogloss.studies.selection import chosen_kinds, narrowed
 from isogloss.studies.spec import SINGULAR, Study
 from isogloss.studies.yaml_text import parse_yaml
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
-FREE = ("models", "parallel", "continual")  # what is no name of the file's is a new model, a file, or `none`
+FREE = ("models", "parallel", "continual")  # what is no name of the file's is a new model, a file, a new kind
 
 
 def parse_overrides(words: Sequence[str], option: str = "--set") -> dict[str, Any]:
@@ -33,12 +34,14 @@ def parse_overrides(words: Sequence[str], option: str = "--set") -> dict[str, An
 
 
 def overridden(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A study file's content with other values. A name or a list of names against a mapping chooses from it.
+    """A study file's content with other values. A name or a list of names against a mapping chooses from it; what is
+    only for what was not chosen goes too.
 
     >>> overridden({"targets": {"fr": "a", "ru": "b"}}, {"targets": "ru", "settings.epochs": 2})
     {'targets': {'ru': 'b'}, 'settings': {'epochs': 2}}
     """
-    result: dict[str, Any] = copy.deepcopy({SINGULAR.get(name, name): value for name, value in data.items()})
+    file = {SINGULAR.get(name, name): value for name, value in data.items()}
+    result: dict[str, Any] = copy.deepcopy(file)
     variables = result.get("variables") or {}
     for path, value in changes.items():
         first, *rest = path.split(".")
@@ -50,10 +53,28 @@ def overridden(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
         if first not in Study.model_fields:
             hint = did_you_mean(path, known)
             raise UnknownName(f"--set: the study has nothing called '{first}'; {hint or 'known: ' + ', '.join(known)}")
-        _put(result, [first, *rest], _walked(value, Given), path)
+        value = _walked(value, Given)
+        if path == "continual" and (names := _only_names(value)):
+            value = chosen_kinds(result.get("continual"), names)
+        _put(result, [first, *rest], value, path)
         if first == "models" and not rest:
             _forget_settings(result, data)
-    return result
+    return narrowed(result, file, [canonical(path) for path in changes])
+
+
+def canonical(path: str) -> str:
+    """
+    >>> canonical("target.fr")
+    'targets.fr'
+    """
+    first, dot, rest = path.partition(".")
+    return SINGULAR.get(first, first) + dot + rest
+
+
+def _only_names(value: Any) -> list[str]:
+    """A name or names; none where something else is among them."""
+    listed = value if isinstance(value, list) else [value]
+    return listed if all(isinstance(one, str) for one in listed) else []
 
 
 def _put(data: dict[str, Any], path: Sequence[str], value: Any, said: str) -> None:

@@ -32,14 +32,14 @@ class Part(BaseModel):
 
 
 class Wrong(ValueError):
-    """A value of a study file that is not what was expected.
+    """A value of a study file that is not what was expected; `place`: where, if it is wrong for what stands elsewhere.
 
     >>> str(Wrong("a number", "'x'"))
     "expected a number, got 'x'"
     """
 
-    def __init__(self, expected: str, got: str, advice: str = ""):
-        self.expected, self.got, self.advice = expected, got, advice
+    def __init__(self, expected: str, got: str, advice: str = "", place: tuple[str, ...] = ()):
+        self.expected, self.got, self.advice, self.place = expected, got, advice, place
         super().__init__(f"expected {expected}, got {got}" + (f"; {advice}" if advice else ""))
 
 
@@ -51,12 +51,12 @@ class Reference(str):
     """A corpus as a study names it: an absolute path, `hub:…` or `lab:…`."""
 
 
-def known(name: object, names: Iterable[str], kind: str) -> str:
+def known(name: object, names: Iterable[str], kind: str, place: tuple[str, ...] = ()) -> str:
     """`name` itself if it is one of the names."""
     names = list(names)
     if isinstance(name, str) and name in names:
         return name
-    raise Wrong(f"one of {', '.join(names)} as {kind}", repr(name), did_you_mean(str(name), names))
+    raise Wrong(f"one of {', '.join(names)} as {kind}", repr(name), did_you_mean(str(name), names), place)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from isogloss.results.store import Damaged, Store
 from isogloss.results.study_record import write_record
 from isogloss.results.study_results import StudyResults, gather
 from isogloss.studies.backends import Backend, Job, Outcome, new_backend
+from isogloss.studies.cost import weighed_jobs
 from isogloss.studies.devices import kind_of
 from isogloss.studies.fingerprints import Fingerprints
 from isogloss.studies.plan import Plan, plan_study
@@ -105,7 +106,7 @@ def store_folder(folder: str | os.PathLike[str] | None = None) -> Path:
 
 def _do(plan: Plan, store: Store, crew: Backend, watch: Watch | None) -> dict[str, str]:
     """Have the backend do what is left; the reasons of what failed, by the label of the job."""
-    jobs = {job.name: job for job in plan.jobs(store.ids())}
+    jobs = {job.name: job for job in weighed_jobs(plan, store)}
     failed: dict[str, str] = {}
 
     def tell(outcome: Outcome) -> None:

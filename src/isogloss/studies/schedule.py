@@ -1,7 +1,7 @@
 """How long a study takes on so many workers: its jobs given out one by one, as the backends do it, on paper.
 
-The order is that of the backends' own queue: whoever is free takes the first job whose needs are done. Nothing that is
-computed twice is counted twice, for the jobs of a plan are what has to be done once.
+The order is that of the backends' own queue: whoever is free takes, of the jobs whose needs are done, the one that most
+depends on. Nothing that is computed twice is counted twice, for the jobs of a plan are what has to be done once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from isogloss.core.errors import UsageError
 from isogloss.studies.backends import Job, Outcome
-from isogloss.studies.backends.queue import Queue
+from isogloss.studies.backends.queue import Queue, longest_ways
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,4 @@ def simulate(
 def longest_chain(jobs: Sequence[Job], times: Mapping[str, float]) -> float:
     """The longest time of jobs that need each other, one after the other."""
     needs = {job.name: [name for name in job.needs if name in times] for job in jobs}
-    ends: dict[str, float] = {}
-    for job in jobs:
-        stack = [job.name]
-        while stack:
-            before = [name for name in needs[stack[-1]] if name not in ends]
-            if before:
-                stack += before
-                continue
-            name = stack.pop()
-            ends[name] = times[name] + max((ends[one] for one in needs[name]), default=0.0)
-    return max(ends.values(), default=0.0)
+    return max(longest_ways({job.name: times[job.name] for job in jobs}, needs).values(), default=0.0)

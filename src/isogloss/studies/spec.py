@@ -18,6 +18,7 @@ from isogloss.studies.text_changes import TextChange
 from isogloss.tasks import TASKS
 
 BILSTM = "bilstm"
+COLUMN = "column of 'changes'"
 SINGULAR = {"model": "models", "change": "changes", "task": "tasks", "source": "sources", "target": "targets"}
 SINGULAR["seed"] = "seeds"
 
@@ -156,6 +157,12 @@ class Study(Part):
     def _known_tasks(cls, tasks: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(known(task, TASKS, "task") for task in tasks))
 
+    @field_validator("text", "continual")
+    @classmethod
+    def _unnamed_first(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """Columns have the names of all but the first, so that one without a name can be no other."""
+        return {"": value[""], **value} if "" in value else value
+
     @field_validator("settings", mode="before")
     @classmethod
     def _settings_by_model(cls, value: object, info: ValidationInfo) -> object:
@@ -191,16 +198,16 @@ class Study(Part):
             self._only_measures()
         elif not (self.sources and self.targets):
             raise Wrong("'sources' and 'targets' for the tasks", "none")
-        known(self.reference, self.changes, "column of 'changes' for 'reference'")
+        known(self.reference, self.changes, COLUMN, ("reference",))
         for column, changes in self.changes.items():
             if starting := [change.name for change in changes if change.kind.starts]:
                 raise Wrong(f"changes of a model in 'changes.{column}'", f"'{starting[0]}', which belongs in 'models'")
         self._serves()
         for name, one in {"measure": self.measure, "distances": self.distances}.items():
             for column in (one.changes if one else None) or ():
-                known(column, self.changes, f"column of 'changes' for '{name}.changes'")
+                known(column, self.changes, COLUMN, (name, "changes"))
             if missing := set((one.seeds if one else None) or ()) - set(self.seeds):
-                raise Wrong(f"seeds of the study ({list(self.seeds)}) in '{name}.seeds'", str(sorted(missing)))
+                raise Wrong(f"seeds of the study ({list(self.seeds)})", str(sorted(missing)), place=(name, "seeds"))
         self._replays()
         return self
 
@@ -224,7 +231,7 @@ class Study(Part):
         """Continual learning is crossed with columns that there are, and its anchor is what it is called."""
         for name, one in self.continual.items():
             for column in (one.changes if one else None) or ():
-                known(column, self.changes, f"column of 'changes' for 'continual.{name}.changes'")
+                known(column, self.changes, COLUMN, ("continual", name, "changes"))
             for model, made in self.models.items():
                 if one and one.anchor == "original" and any(change.name == "adjust" for change in made.changes):
                     raise Wrong(

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.studies.changes import CHANGES
-from isogloss.studies.overrides import overridden, with_variables
+from isogloss.studies.overrides import canonical, overridden, with_variables
 from isogloss.studies.parts import Wrong, did_you_mean
 from isogloss.studies.spec import SINGULAR, Study
 from isogloss.studies.text_changes import TEXT_CHANGES
@@ -68,9 +68,10 @@ def _explained(
     """The first thing that is wrong, where it stands, what was expected instead. A key that is unknown is told
     before one that is missing, for it is often the same one misspelt."""
     first = min(error.errors(), key=lambda one: one["type"] == "missing")
-    place = tuple(part for part in first["loc"] if part != "")
-    name = ".".join(map(str, place)) or "the study"
     wrong = (first.get("ctx") or {}).get("error")
+    place = first["loc"] or getattr(wrong, "place", ())
+    place = tuple(part for part in place if part != "")
+    name = ".".join(map(str, place)) or "the study"
     if isinstance(wrong, Wrong):
         expected, got, advice = wrong.expected, wrong.got, wrong.advice
     elif first["type"] == "extra_forbidden":
@@ -85,14 +86,9 @@ def _explained(
         got, advice = shown(repr(first["input"])), ""
     if wrong is not None or first["type"] not in ("extra_forbidden", "missing"):
         expected = f"{expected} for '{name}'" if place else expected
-    if any(name == said or name.startswith(f"{said}.") for said in map(_canonical, set)):
+    if any(name == said or name.startswith(f"{said}.") for said in map(canonical, set)):
         return UsageError(f"--set {name}: expected {expected}, got {got}" + (f"; {advice}" if advice else ""))
     return InputError(origin, expected, got, line=_line(place, lines), advice=advice)
-
-
-def _canonical(said: str) -> str:
-    first, dot, rest = said.partition(".")
-    return SINGULAR.get(first, first) + dot + rest
 
 
 def _line(place: tuple[str | int, ...], lines: Mapping[tuple[str | int, ...], int]) -> int | None:

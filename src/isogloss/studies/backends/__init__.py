@@ -41,6 +41,7 @@ class Job:
     needs: tuple[str, ...] = ()  # names of jobs
     discard: tuple[str, ...] = ()  # ids of stages that nobody needs once the job is done
     threads: int = 1
+    seconds: float = 0.0  # that it may take: long ones are given out first
 
 
 @dataclass(frozen=True)
