@@ -1,5 +1,5 @@
-"""Diagnoses of the laboratory's three unseen languages: are they what their declarations ask for? About ten minutes for
-all three on two quiet cores."""
+"""Diagnoses of the laboratory's three unseen languages: are they what their declarations ask for? More than ten
+minutes for all three on two quiet cores."""
 
 from __future__ import annotations
 
