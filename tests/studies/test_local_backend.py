@@ -273,3 +273,17 @@ def test_every_worker_has_a_device(
 
 def test_this_process_is_alive() -> None:
     assert this_process().alive()
+
+
+def test_memory_of_a_shared_gpu_goes_back_before_every_stage_and_after_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    given_back: list[str] = []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: given_back.append("once"))
+    Store(tmp_path)
+    assert attempt(square(1), str(tmp_path)).state == "done"
+    assert len(given_back) == 2
+    assert attempt(square(2, trouble={"failed": 0}), str(tmp_path)).state == "failed"
+    assert len(given_back) == 4

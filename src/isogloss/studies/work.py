@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import platform
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -74,6 +76,7 @@ def attempt(job: Job, store: str, device: str | None = None) -> Outcome:
     finally:
         site.made.clear()
         site.notice.clear()
+        _give_back_memory()
 
 
 def perform(job: Job, site: Site) -> None:
@@ -85,6 +88,7 @@ def perform(job: Job, site: Site) -> None:
             site.notice.tell(site.facts, now=True)
             if _there(stage.id, site.store):
                 continue
+            _give_back_memory()
             if stage.id not in job.discard:
                 _make(stage, site)
                 continue
@@ -93,6 +97,14 @@ def perform(job: Job, site: Site) -> None:
                 _maker(stage)(stage, None, site)
         for id in job.discard:
             site.store.finished(id)
+
+
+def _give_back_memory() -> None:
+    """What this process keeps of a GPU's memory without using it, which runs that share the GPU may need."""
+    torch: Any = sys.modules.get("torch")
+    if torch and torch.cuda.is_initialized():
+        gc.collect()
+        torch.cuda.empty_cache()
 
 
 def _make(stage: Stage, site: Site) -> None:
