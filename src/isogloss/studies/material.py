@@ -32,19 +32,19 @@ Sources = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]  # language → 
 SWITCHED = 0.5  # share of the words that code-switching replaces
 LABORATORY = {  # how much of each there is, where it is not given; a draw on which no setting was chosen
     "train": "lab:{lang}/train/{labelled}@3",
-    "dev": "lab:{lang}/dev/30@3",
-    "test": "lab:{lang}/test/400@3",
-    "text": "lab:{lang}/train/3000@3",
+    "dev": "lab:{lang}/dev/20@3",
+    "test": "lab:{lang}/test/300@3",
+    "text": "lab:{lang}/train/2500@3",
 }
 LABORATORY_PARALLEL = "lab:{seen},{lang}/dev/100"
 # small models want larger rates; both language models read the same number of tokens, the text four times; words with new
 # letters fall into single ones, which are no riddle if hidden alone; the BiLSTM's recipe is for thousands of sentences: in
 # its batches of 32 an epoch of 25 is one step, and 30 steps teach it little
 LABORATORY_SIZES = Sizes(
-    finetune={"epochs": 30, "batch": 8, "learning_rate": 5e-4},
+    finetune={"epochs": 25, "batch": 8, "learning_rate": 7e-4},
     bilstm={"batch": 8},
     adapt={"recipe": "modern", "epochs": 4, "settings": {"length": 64, "learning_rate": 1e-3, "masking": "words"}},
-    pretrain={"layers": 4, "width": 128, "vocabulary": 1000, "steps": 150, "settings": {"length": 64}},
+    pretrain={"layers": 4, "width": 128, "vocabulary": 1000, "steps": 125, "settings": {"length": 64}},
     adapter={"epochs": 4, "settings": {"length": 64, "learning_rate": 1e-3, "batch": 32}},
     vocabulary=500,
 )

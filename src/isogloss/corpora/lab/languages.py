@@ -168,6 +168,7 @@ _DECLARED = [
         *("qlh", "Helvo", "A", "Latn", GENDERED, "easy", "qlb"),
         changes=("d > z / V_V", "č > š", "o > u / _#", "n > m / _#", "v > b / #_"),
         pretrained=False,
+        labelled=20,
     ),
     LabLanguage(
         *("qli", "Ilvan", "A", "Latn", EUROPEAN, "intermediate", "qla"),
@@ -179,7 +180,7 @@ _DECLARED = [
         *("qlj", "Jagur", "B", "Arab", AGGLUTINATIVE, "hard", "qld"),
         changes=("q > x", "i > e / _#", "t > d / V_V", "o > u / #C_", "š > s / _#"),
         pretrained=False,
-        labelled=40,
+        labelled=30,
     ),
     LabLanguage("qlk", "Kamao", "E", "Latn", ISLAND, "unrelated", pretrained=False),
 ]
