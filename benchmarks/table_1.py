@@ -3,8 +3,8 @@
 `table-1.yaml` beside this file is the whole: three tasks × REF and six pairs of layers × five seeds, from English to 17
 targets, by the published recipes. Done is one seed of REF and of two pairs of layers for each task (`TASK=pos` in the
 environment: of that task alone), on a GPU all nine side by side (`PER_GPU=1`: one after the other, and then `isogloss
-validate` reckons with the times of what is done). The slice holds each task alike, as the whole does, so the whole takes
-105 / 9 as long. Without the real treebanks, or at the small size, the corpora are the laboratory's.
+validate` reckons with the times of what is done). The slice holds each task alike, as the whole does, so the whole
+takes 105 / 9 as long. Without the real treebanks, or at the small size, the corpora are the laboratory's.
 """
 
 from __future__ import annotations

@@ -37,9 +37,9 @@ LABORATORY = {  # how much of each there is, where it is not given; a draw on wh
     "text": "lab:{lang}/train/2500@3",
 }
 LABORATORY_PARALLEL = "lab:{seen},{lang}/dev/100"
-# small models want larger rates; both language models read the same number of tokens, the text four times; words with new
-# letters fall into single ones, which are no riddle if hidden alone; the BiLSTM's recipe is for thousands of sentences: in
-# its batches of 32 an epoch of 25 is one step, and 30 steps teach it little
+# small models want larger rates; both language models read about as many tokens, the text four times; words with new
+# letters fall into single ones, which are no riddle if hidden alone; the BiLSTM's recipe is for thousands of sentences:
+# in its batches of 32 an epoch of 25 is one step, and 30 steps teach it little
 LABORATORY_SIZES = Sizes(
     finetune={"epochs": 25, "batch": 8, "learning_rate": 7e-4},
     bilstm={"batch": 8},
