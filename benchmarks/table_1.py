@@ -46,12 +46,8 @@ def run(quick: bool = False) -> None:
         store = Store(Path(folder) / "store")
         share = int(os.environ.get("PER_GPU", 9)) if gpu else 1
         start = time.perf_counter()
-        results = run_study(
-            read_study(STUDY, {**values, **SLICE}),
-            store=store.folder,
-            **({"device": "cuda:0", "per_gpu": share} if gpu else {"device": device}),
-            workers=share,
-        )
+        sliced, place = read_study(STUDY, {**values, **SLICE}), "cuda:0" if gpu else "cpu"
+        results = run_study(sliced, store=store.folder, device=place, workers=share, per_gpu=share)
         assert not results.failed, results.failed
         seconds, runs = time.perf_counter() - start, results.frame["run"].n_unique()
         plan = planned(STUDY, store, set=values, device=device)
