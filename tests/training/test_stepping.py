@@ -66,7 +66,9 @@ def over(network: nn.Module, learning: Objective, settings: Settings, record: An
         for epoch in range(settings.epochs)
         for items in epoch_batches(lengths, batch=settings.batch, tokens=None, seed=0, epoch=epoch)
     ]
-    made = Stepper(network, learning, settings, batches, seed=0, workers=Workers(), record=record)
+    made = Stepper(
+        network, learning, settings, [[items] for items in batches], seed=0, workers=Workers(), record=record
+    )
     made.train()
     return made
 

@@ -43,9 +43,9 @@ class BiaffineScorer(nn.Module):
 
     def scores(self, words: Tensor, known: Tensor) -> ParserScores:
         """Scores for the states `words[sentence, word, unit]`; `known` is False for padding."""
-        candidates = torch.cat([self.root.expand(len(words), 1, -1), words], 1)
+        candidates = torch.cat([self.roots(len(words)), words], 1)
         dependents, heads = with_one(self.arc_dependent(words)), self.arc_head(candidates)
-        arcs = dependents @ self.arc_weight @ heads.transpose(1, 2)
+        arcs = self.turned(dependents) @ heads.transpose(1, 2)
         arcs = arcs.float().masked_fill(~possible_heads(known), float("-inf"))
         return ParserScores(arcs, self.relation_dependent(words), self.relation_head(candidates))
 
@@ -54,9 +54,19 @@ class BiaffineScorer(nn.Module):
         index = heads[..., None].expand(-1, -1, scores.heads.shape[-1])
         chosen = with_one(scores.heads.gather(1, index))
         # the sum over i, j of dependent[i] weight[relation, i, j] head[j], without a table of all heads
-        return torch.einsum(
-            "swri,swi->swr", torch.einsum("rij,swj->swri", self.relation_weight, chosen), with_one(scores.dependents)
-        ).float()
+        return torch.einsum("swri,swi->swr", self.offered(chosen), with_one(scores.dependents)).float()
+
+    def roots(self, sentences: int) -> Tensor:
+        """The state of the root in each sentence."""
+        return self.root.expand(sentences, 1, -1)
+
+    def turned(self, dependents: Tensor) -> Tensor:
+        """Dependents, so that their products with heads are scores."""
+        return dependents @ self.arc_weight
+
+    def offered(self, heads: Tensor) -> Tensor:
+        """Heads, so that their products with dependents are scores, of each relation."""
+        return torch.einsum("rij,swj->swri", self.relation_weight, heads)
 
 
 class BiaffineParser(BiaffineScorer):

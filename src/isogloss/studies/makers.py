@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -31,9 +32,9 @@ from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
 from isogloss.training.checkpoint import Checkpoints
-from isogloss.training.finetune import FineTuned, finetune
+from isogloss.training.finetune import FineTuned, can_go_together, finetune, finetune_together
 from isogloss.training.replay import BoundReplay, alignment_replay
-from isogloss.training.reports import Report
+from isogloss.training.reports import NotFinite, Report
 from isogloss.training.saved import load_finetuned, save_finetuned
 from isogloss.training.settings import settings_for
 from isogloss.training.transfer import own_copy, scores
@@ -84,29 +85,70 @@ def make_model(stage: Stage, folder: Path | None, site: Site) -> None:
 
 def make_finetuned(stage: Stage, folder: Path | None, site: Site) -> None:
     """A network that does the task; without a folder it is handed on in memory alone."""
-    recipe = stage.recipe
     with _threads(site):
-        model = _model(recipe["model"], site, site.store.work(stage.id))
-        reading = Reading(recipe, site)
-        train, dev = (reading.corpus(recipe[role], recipe["source"], role) for role in ("train", "dev"))
-        task = reading.task(model)
-        replay = _replay(recipe.get("continual"), model, recipe["seed"], site, site.store.work(stage.id))
-        tuned = finetune(
-            model,
+        if stage.id not in site.made and len(site.trainings) > 1:
+            _train_together(site)
+        if stage.id not in site.made:
+            _train(stage, site)
+    tuned = site.made[stage.id]
+    if folder:
+        save_finetuned(tuned, folder / "model")
+        log = pl.DataFrame([asdict(report) for report in tuned.log])
+        (folder / "log.tsv").write_text(log.write_csv(separator="\t"), encoding="utf-8")
+
+
+def _train(stage: Stage, site: Site) -> None:
+    recipe, work = stage.recipe, site.store.work(stage.id)
+    model = _model(recipe["model"], site, work)
+    train, dev, task = _lesson(recipe, model, site)
+    site.made[stage.id] = finetune(
+        model,
+        task,
+        train,
+        dev,
+        settings_for(task.recipe, **recipe["settings"]),
+        seed=recipe["seed"],
+        extra=_replay(recipe.get("continual"), model, recipe["seed"], site, work),
+        checkpoints=Checkpoints(work / "checkpoints", stage.id, apart=APART),
+        progress=lambda report: _tell(report, site),
+    )
+
+
+def _train_together(site: Site) -> None:
+    """All fine-tunings of the job as one; each by itself, later, where that cannot be or one of them goes astray."""
+    stages = site.trainings
+    recipes = [stage.recipe for stage in stages]
+    models = [_model(stage.recipe["model"], site, site.store.work(stage.id)) for stage in stages]
+    train, dev, task = _lesson(recipes[0], models[0], site)
+    settings, seeds = settings_for(task.recipe, **recipes[0]["settings"]), [recipe["seed"] for recipe in recipes]
+    if not can_go_together(models, task, train, settings, seeds):
+        return
+    name = digest([stage.id for stage in stages])
+    checkpoints = Checkpoints(site.store.work(stages[0].id) / f"checkpoints-{name}", name, apart=APART)
+    try:
+        tuned = finetune_together(
+            models,
             task,
             train,
             dev,
-            settings_for(task.recipe, **recipe["settings"]),
-            seed=recipe["seed"],
-            extra=replay,
-            checkpoints=Checkpoints(site.store.work(stage.id) / "checkpoints", stage.id, apart=APART),
+            settings,
+            seeds=seeds,
+            checkpoints=checkpoints,
             progress=lambda report: _tell(report, site),
         )
-        site.made[stage.id] = tuned
-        if folder:
-            save_finetuned(tuned, folder / "model")
-            log = pl.DataFrame([asdict(report) for report in tuned.log])
-            (folder / "log.tsv").write_text(log.write_csv(separator="\t"), encoding="utf-8")
+    except NotFinite as error:
+        warnings.warn(
+            f"{error}; the {len(stages)} runs that were trained together are trained one by one", stacklevel=2
+        )
+        return
+    site.made.update(zip((stage.id for stage in stages), tuned, strict=True))
+
+
+def _lesson(recipe: dict[str, Any], model: LoadedModel, site: Site) -> tuple[Corpus[Any], Corpus[Any], Task]:
+    """What is learnt from, what is chosen on, and the task."""
+    reading = Reading(recipe, site)
+    train, dev = (reading.corpus(recipe[role], recipe["source"], role) for role in ("train", "dev"))
+    return train, dev, reading.task(model)
 
 
 def make_evaluation(stage: Stage, folder: Path | None, site: Site) -> None:

@@ -20,6 +20,7 @@ from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.record import record_of
 from isogloss.studies.spec import Study
 from isogloss.studies.study_file import read_study, study_of
+from isogloss.studies.together import joined
 
 STORE = "isogloss-store"  # where no store is named, neither here nor by the environment
 ROUNDS = 5  # times that damaged entries are made again
@@ -33,6 +34,7 @@ def run_study(
     backend: str = "local",
     set: Mapping[str, Any] | None = None,
     device: str | None = None,
+    together: int = 1,
     watch: Watch | None = None,
     **options: Any,
 ) -> StudyResults:
@@ -40,8 +42,10 @@ def run_study(
 
     `study`: a file, or what would stand in it. `store`: the folder that everything is kept in and shared through
     (ISOGLOSS_STORE, or isogloss-store, where not given). `set`: values in place of the study's, such as
-    `{"seeds": 1, "settings.epochs": 2}`. `options` are those of the backend (`workers`, `per_gpu` …). Whatever is
-    killed, the same call goes on. A run that fails does not stop the others: `.failed` has the reasons.
+    `{"seeds": 1, "settings.epochs": 2}`. `together`: runs that differ in weights and seeds alone, up to so many, are
+    trained as one network, for speed on a GPU; their dropout is then another than by themselves. `options` are those of
+    the backend (`workers`, `per_gpu` …). Whatever is killed, the same call goes on. A run that fails does not stop the
+    others: `.failed` has the reasons.
     """
     kept = open_store(store)
     try:
@@ -51,16 +55,16 @@ def run_study(
         record = record_of(plan, {})  # what is wrong with published values is told before any work
         crew = new_backend(backend, options, device)
         write_record(kept, record)
-        return _done(plan, kept, crew, watch)
+        return _done(plan, kept, crew, together, watch)
     except OSError as error:
         raise kept.explained(error) from error
 
 
-def _done(plan: Plan, kept: Store, crew: Backend, watch: Watch | None) -> StudyResults:
+def _done(plan: Plan, kept: Store, crew: Backend, together: int, watch: Watch | None) -> StudyResults:
     """The results when all is done, and damaged entries, which are told, are made again."""
     aside = kept.quarantined()
     for _ in range(ROUNDS):
-        failed = _do(plan, kept, crew, watch)
+        failed = _do(plan, kept, crew, together, watch)
         results: StudyResults | None = None
         try:
             results = gather(record_of(plan, failed), kept)
@@ -104,9 +108,9 @@ def store_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     return Path(folder or os.environ.get("ISOGLOSS_STORE") or STORE)
 
 
-def _do(plan: Plan, store: Store, crew: Backend, watch: Watch | None) -> dict[str, str]:
+def _do(plan: Plan, store: Store, crew: Backend, together: int, watch: Watch | None) -> dict[str, str]:
     """Have the backend do what is left; the reasons of what failed, by the label of the job."""
-    jobs = {job.name: job for job in weighed_jobs(plan, store)}
+    jobs = {job.name: job for job in joined(weighed_jobs(plan, store), together, plan.stages)}
     failed: dict[str, str] = {}
 
     def tell(outcome: Outcome) -> None:

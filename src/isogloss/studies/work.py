@@ -23,6 +23,7 @@ from isogloss.results.store import Damaged, Entry, Store, StoreFull
 from isogloss.studies.backends import Job, Outcome, Stage
 from isogloss.studies.memory import Memory
 from isogloss.studies.surroundings import surroundings
+from isogloss.studies.together import trainings
 
 Maker = Callable[[Stage, Path | None, "Site"], None]  # writes into the folder; without one, `site.made` is all
 
@@ -41,6 +42,7 @@ class Site:
     notice: Notice
     threads: int = 1
     facts: dict[str, Any] = field(default_factory=dict)  # of the job, for notices
+    trainings: list[Stage] = field(default_factory=list)  # of the job, those that are still needed
     made: dict[str, Any] = field(default_factory=dict)
 
     def entry(self, id: str) -> Entry:
@@ -82,6 +84,7 @@ def attempt(job: Job, store: str, device: str | None = None) -> Outcome:
 def perform(job: Job, site: Site) -> None:
     """Make every stage of a job that is not there yet. What is discarded is made in memory, if something needs it."""
     site.threads = job.threads
+    site.trainings = [stage for stage in trainings(job) if _needed(stage, job, site.store)]
     with contextlib.ExitStack() as held:
         for stage in job.stages:
             site.facts = {"job": job.name, "label": job.label, "stage": stage.kind, "since": time.time()}
@@ -93,10 +96,19 @@ def perform(job: Job, site: Site) -> None:
                 _make(stage, site)
                 continue
             held.callback(_locked(stage.id, site.store).release)  # until all that needs it is there
-            if not all(_there(one.id, site.store) for one in job.stages if one.id not in job.discard):
+            if _needed(stage, job, site.store):
                 _maker(stage)(stage, None, site)
         for id in job.discard:
             site.store.finished(id)
+
+
+def _needed(stage: Stage, job: Job, store: Store) -> bool:
+    """Whether a stage is missing, and, if it is discarded, something that needs it too."""
+    if _there(stage.id, store):
+        return False
+    return stage.id not in job.discard or any(
+        stage.id in other.needs and not _there(other.id, store) for other in job.stages
+    )
 
 
 def _give_back_memory() -> None:

@@ -7,7 +7,7 @@ its words, which window and which token there stand for it, so that what follows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,7 @@ class Batch:
     segments: Tensor | None
     first_row: Tensor  # of each example
     arrays: Mapping[str, Tensor]
+    parts: int = 1  # batches of one shape that are one below the other here
 
     def __len__(self) -> int:
         return len(self.first_row)
@@ -52,7 +53,15 @@ class Batch:
         """The batch with every tensor changed, always in the same order."""
         segments = None if self.segments is None else change(self.segments)
         arrays = {name: change(value) for name, value in self.arrays.items()}
-        return Batch(change(self.ids), change(self.mask), segments, change(self.first_row), arrays)
+        return Batch(change(self.ids), change(self.mask), segments, change(self.first_row), arrays, self.parts)
+
+    def below(self, *others: Batch) -> Batch:
+        """This batch and others of its shape, one below the other, as a stack of networks reads them."""
+        tensors = [iter(_tensors(batch)) for batch in (self, *others)]
+        joined = self.map(lambda _: torch.cat([next(own) for own in tensors]))
+        parts = len(tensors)
+        shift = torch.arange(parts, device=self.ids.device).repeat_interleave(len(self.first_row)) * len(self.ids)
+        return replace(joined, first_row=joined.first_row + shift, parts=parts)
 
     def to(self, device: torch.device) -> Batch:
         return self.map(lambda tensor: tensor.to(device, non_blocking=True))
@@ -112,6 +121,13 @@ class Sizes:
         """The least shape that holds these examples."""
         widths = tuple(self.widths[items].max(0).tolist())
         return Shape(int(self.longest[items].max()), int(self.windows[items].sum()), len(items), widths)
+
+
+def _tensors(batch: Batch) -> list[Tensor]:
+    """In the order of `map`."""
+    found: list[Tensor] = []
+    batch.map(lambda tensor: found.append(tensor) or tensor)  # type: ignore[func-returns-value]
+    return found
 
 
 def collate(examples: Sequence[Example], filler: int, shape: Shape | None = None) -> Batch:

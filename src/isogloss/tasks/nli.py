@@ -61,7 +61,7 @@ def encode(model: LoadedModel, corpus: Corpus[NliPair], labels: Labels) -> list[
 
 def loss(network: nn.Module, batch: Batch) -> Tensor:
     """Cross-entropy of the labels, the mean over the pairs that have one."""
-    return mean_cross_entropy(network(**batch.inputs).logits, batch.arrays[LABEL])
+    return mean_cross_entropy(network(**batch.inputs).logits, batch.arrays[LABEL], batch.parts)
 
 
 @torch.no_grad()

@@ -56,7 +56,8 @@ def loss(network: Any, batch: Batch) -> Tensor:
 def loss_of(network: Any, scores: ParserScores, batch: Batch) -> Tensor:
     heads = batch.arrays[HEADS]
     relations = network.relations(scores, heads.clamp(min=0))
-    return mean_cross_entropy(scores.arcs, heads) + mean_cross_entropy(relations, batch.arrays[RELATIONS])
+    arcs = mean_cross_entropy(scores.arcs, heads, batch.parts)
+    return arcs + mean_cross_entropy(relations, batch.arrays[RELATIONS], batch.parts)
 
 
 @torch.no_grad()

@@ -86,7 +86,7 @@ def loss(network: nn.Module, batch: Batch) -> Tensor:
     row = row.where(start != IGNORE, 0)
     padding = batch.mask == 0
     losses = [
-        mean_cross_entropy(scores.float().masked_fill(padding, float("-inf"))[row], target)
+        mean_cross_entropy(scores.float().masked_fill(padding, float("-inf"))[row], target, batch.parts)
         for scores, target in ((output.start_logits, start), (output.end_logits, end))
     ]
     return (losses[0] + losses[1]) / 2

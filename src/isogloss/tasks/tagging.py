@@ -53,13 +53,20 @@ def with_array(example: Example, name: str, values: Sequence[int]) -> Example:
 
 def tag_loss(network: nn.Module, batch: Batch) -> Tensor:
     """Cross-entropy of the tags, the mean over the words that have one."""
-    return mean_cross_entropy(batch.words(network(**batch.inputs).logits), batch.arrays[TAGS])
+    return mean_cross_entropy(batch.words(network(**batch.inputs).logits), batch.arrays[TAGS], batch.parts)
 
 
-def mean_cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
-    """Cross-entropy over the last axis, the mean over targets other than IGNORE; 0 where there is none."""
-    total = functional.cross_entropy(scores.flatten(0, -2).float(), target.flatten(), reduction="sum")
-    return total / (target != IGNORE).sum().clamp(min=1)
+def mean_cross_entropy(scores: Tensor, target: Tensor, parts: int = 1) -> Tensor:
+    """Cross-entropy over the last axis, the mean over targets other than IGNORE; 0 where there is none.
+
+    Of several batches one below the other, the mean of each.
+    """
+    scores, target = scores.flatten(0, -2).float(), target.flatten()
+    if parts == 1:
+        total = functional.cross_entropy(scores, target, reduction="sum")
+        return total / (target != IGNORE).sum().clamp(min=1)
+    apart = functional.cross_entropy(scores, target, reduction="none").view(parts, -1)
+    return apart.sum(1) / (target != IGNORE).view(parts, -1).sum(1).clamp(min=1)
 
 
 @torch.no_grad()

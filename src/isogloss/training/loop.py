@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
 from isogloss.models.batching import IntArray
+from isogloss.models.stacked import give_weights, stacked
 from isogloss.training.batches import epoch_batches
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.determinism import reproducible
@@ -42,31 +43,46 @@ def train(
     progress: Progress | None = None,
 ) -> list[Report]:
     """Train the network in place, leave it with the weights of the best epoch, and tell of every epoch."""
+    return train_together([network], objective, settings, seeds=[seed], checkpoints=checkpoints, progress=progress)[0]
+
+
+def train_together(
+    networks: Sequence[nn.Module],
+    objective: Objective,
+    settings: Settings,
+    *,
+    seeds: Sequence[int],
+    checkpoints: Checkpoints | None = None,
+    progress: Progress | None = None,
+) -> list[list[Report]]:
+    """Train networks that can be stacked, each in the order of its own seed; each keeps its own best epoch.
+
+    On a GPU this is faster than one after the other. Nothing but dropout and rounding differs: its masks are drawn for
+    all at once, from the first seed.
+    """
     if not len(objective.lengths):
         raise UsageError("nothing to train on: the corpus is empty")
-    device = next(network.parameters()).device
+    device = next(networks[0].parameters()).device
     holding = held_interrupts() if checkpoints else contextlib.nullcontext(lambda: False)
     with reproducible(device), stream_of_its_own(device), holding as pressed:
-        training = _Training(network, objective, settings, seed, join(), checkpoints, progress)
+        training = _Training(networks, objective, settings, seeds, join(), checkpoints, progress)
         try:
             training.resume()
             while not training.at.finished:
                 training.epoch(pressed)
         finally:
             training.stepper.close()
-        network.load_state_dict(training.at.best_weights)
-    network.eval()
-    return [Report(**row) for row in training.at.log]
+        for network, own in zip(networks, training.at.own, strict=True):
+            network.load_state_dict(own.best_weights)
+            network.eval()
+    return [[Report(**row) for row in own.log] for own in training.at.own]
 
 
 @dataclass
-class _Place:
-    """Where training is: with the network's and the optimizer's state, all that a checkpoint must hold."""
+class _Own:
+    """Where one network is."""
 
-    step: int = 0
-    epoch: int = 0
-    done: int = 0  # steps of this epoch
-    loss: float = 0.0  # their sum
+    loss: float = 0.0  # the sum over steps of this epoch
     best: float | None = None
     best_epoch: int = 0
     best_weights: dict[str, Tensor] = field(default_factory=dict)
@@ -74,35 +90,59 @@ class _Place:
     log: list[dict[str, Any]] = field(default_factory=list)
 
 
+@dataclass
+class _Place:
+    """Where training is: with the networks' and the optimizer's state, all that a checkpoint must hold."""
+
+    own: list[_Own]
+    step: int = 0
+    epoch: int = 0
+    done: int = 0  # steps of this epoch
+
+    @property
+    def finished(self) -> bool:
+        return all(own.finished for own in self.own)
+
+
 class _Training:
     """One run of `train`, step by step."""
 
     def __init__(
         self,
-        network: nn.Module,
+        networks: Sequence[nn.Module],
         objective: Objective,
         settings: Settings,
-        seed: int,
+        seeds: Sequence[int],
         workers: Workers,
         checkpoints: Checkpoints | None,
         progress: Progress | None,
     ):
-        self.network, self.objective, self.settings, self.workers = network, objective, settings, workers
+        self.networks, self.objective, self.settings, self.workers = networks, objective, settings, workers
         self.checkpoints, self.progress = checkpoints, progress
-        self.order = [self.batches(epoch, seed) for epoch in range(settings.epochs)]
+        told = list(dict.fromkeys(seeds))
+        self.order = [self.batches(epoch, told) for epoch in range(settings.epochs)]
         batches = [items for epoch in self.order for items in epoch]
-        self.stepper = Stepper(network, objective, settings, batches, seed=seed, workers=workers)
+        self.whole = networks[0] if len(networks) == 1 else stacked(networks)
+        self.stepper = Stepper(
+            self.whole,
+            objective,
+            settings,
+            batches,
+            seed=seeds[0],
+            workers=workers,
+            readers=[told.index(seed) for seed in seeds],
+        )
         self.device, self.steps = self.stepper.device, len(batches)
-        self.at = _Place()
+        self.at = _Place([_Own() for _ in networks])
         self.clock, self.tokens = time.perf_counter(), 0
 
-    def batches(self, epoch: int, seed: int) -> list[IntArray]:
-        """The items of each step of an epoch, out of the version that is its turn."""
+    def batches(self, epoch: int, seeds: Sequence[int]) -> list[list[IntArray]]:
+        """The items of each step of an epoch, those of each seed, out of the version that is its turn."""
         size = len(self.objective.lengths) // self.objective.versions
         start = epoch % self.objective.versions * size
         lengths, told = self.objective.lengths[start : start + size], self.settings
-        found = epoch_batches(lengths, batch=told.batch, tokens=told.tokens, seed=seed, epoch=epoch)
-        return [items + start for items in found]
+        found = [epoch_batches(lengths, batch=told.batch, tokens=told.tokens, seed=seed, epoch=epoch) for seed in seeds]
+        return [[items + start for items in step] for step in zip(*found, strict=True)]
 
     def epoch(self, pressed: Callable[[], bool]) -> None:
         """From where training is to the end of the epoch; `pressed` tells of Ctrl-C."""
@@ -110,7 +150,7 @@ class _Training:
         self.stepper.train()
         while at.done < len(order):
             self.stepper.step(at.step)
-            self.tokens += int(self.objective.lengths[order[at.done]].sum())
+            self.tokens += int(self.objective.lengths[order[at.done][0]].sum())
             at.step, at.done = at.step + 1, at.done + 1
             if at.done % LOOK == 0:
                 self.look()
@@ -125,29 +165,40 @@ class _Training:
     def look(self) -> None:
         """Read the loss off the device, check it, and tell how training stands."""
         self.add_losses()
-        if not math.isfinite(self.at.loss + float(self.stepper.norms)):
+        norms = self.stepper.norms.tolist()
+        if not all(math.isfinite(own.loss + norm) for own, norm in zip(self.at.own, norms, strict=True)):
             raise NotFinite(self.at.step, self.stepper.learning_rate(self.at.step - 1))
-        self.tell(self.report())
+        self.tell(self.report(self.at.own[0]))
 
     def end_epoch(self) -> None:
-        """Score the dev set, keep the weights if they are the best so far, and see whether to go on."""
+        """Score the dev set, keep weights that are the best so far, and see whether to go on."""
         self.look()
-        at, settings, judge = self.at, self.settings, self.objective.score
-        score = self.workers.agreed(judge(self.network), self.device) if judge else None
-        if score is None or at.best is None or score > at.best:
-            at.best, at.best_epoch = score, at.epoch
-            at.best_weights = {name: value.detach().clone() for name, value in self.network.state_dict().items()}
-        at.log.append(asdict(self.report(score)))
-        self.tell(self.report(score))
-        at.finished = at.epoch + 1 == settings.epochs or at.epoch - at.best_epoch >= (settings.patience or math.inf)
-        at.epoch, at.done, at.loss = at.epoch + 1, 0, 0.0
+        if len(self.networks) > 1:
+            give_weights(self.whole, self.networks)
+        for own, network in zip(self.at.own, self.networks, strict=True):
+            if not own.finished:
+                self.judge(own, network)
+        self.at.epoch, self.at.done = self.at.epoch + 1, 0
+        for own in self.at.own:
+            own.loss = 0.0
         self.save()
         self.clock, self.tokens = time.perf_counter(), 0
 
-    def report(self, score: float | None = None) -> Report:
+    def judge(self, own: _Own, network: nn.Module) -> None:
+        """One network at the end of an epoch."""
+        at, settings, judge = self.at, self.settings, self.objective.score
+        score = self.workers.agreed(judge(network), self.device) if judge else None
+        if score is None or own.best is None or score > own.best:
+            own.best, own.best_epoch = score, at.epoch
+            own.best_weights = {name: value.detach().clone() for name, value in network.state_dict().items()}
+        own.log.append(asdict(self.report(own, score)))
+        self.tell(self.report(own, score))
+        own.finished = at.epoch + 1 == settings.epochs or at.epoch - own.best_epoch >= (settings.patience or math.inf)
+
+    def report(self, own: _Own, score: float | None = None) -> Report:
         at, seconds = self.at, time.perf_counter() - self.clock
-        loss, speed = at.loss / max(1, at.done), self.tokens / max(seconds, 1e-9)
-        return Report(at.epoch + 1, at.step, self.steps, loss, score, at.best, speed, peak_memory(self.device))
+        loss, speed = own.loss / max(1, at.done), self.tokens / max(seconds, 1e-9)
+        return Report(at.epoch + 1, at.step, self.steps, loss, score, own.best, speed, peak_memory(self.device))
 
     def tell(self, report: Report) -> None:
         if self.progress and self.workers.first:
@@ -161,15 +212,18 @@ class _Training:
             raise NotFinite(self.at.step, self.stepper.learning_rate(self.at.step - 1))
         self.add_losses()
         if self.workers.first:
-            self.checkpoints.save(self.at.step, {"at": vars(self.at), **self.stepper.state()})
+            self.checkpoints.save(
+                self.at.step, {"at": vars(self.at) | {"own": list(map(vars, self.at.own))}, **self.stepper.state()}
+            )
         self.workers.wait()
 
     def add_losses(self) -> None:
-        self.at.loss += float(self.workers.sum(self.stepper.losses))
+        for own, loss in zip(self.at.own, self.workers.sum(self.stepper.losses).tolist(), strict=True):
+            own.loss += loss
         self.stepper.losses.zero_()
 
     def resume(self) -> None:
         state = self.checkpoints.latest() if self.checkpoints else None
         if state is not None:
-            self.at = _Place(**state["at"])
+            self.at = _Place(**{**state["at"], "own": [_Own(**own) for own in state["at"]["own"]]})
             self.stepper.load(state)

@@ -23,16 +23,22 @@ class Rates(Protocol):
 
 
 def adamw(
-    parameters: Sequence[nn.Parameter], settings: Rates, *, rate: Tensor | None = None, **adam: Any
+    parameters: Sequence[nn.Parameter],
+    settings: Rates,
+    *,
+    decayed: Sequence[bool] | None = None,
+    rate: Tensor | None = None,
+    **adam: Any,
 ) -> torch.optim.AdamW:
     """Vectors and scalars (biases, norms) are not decayed; matrices are.
 
-    `rate`: holds the learning rate on the device, for steps that are recorded as CUDA graphs. `adam`: its β and ε,
-    where they are not PyTorch's.
+    `decayed`: which are, where shapes do not tell. `rate`: holds the learning rate on the device, for steps that are
+    recorded as CUDA graphs. `adam`: its β and ε, where they are not PyTorch's.
     """
+    decayed = decayed or [p.ndim > 1 for p in parameters]
     groups = [
-        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": settings.weight_decay},
-        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
+        {"params": [p for p, one in zip(parameters, decayed, strict=True) if one is decays], "weight_decay": share}
+        for decays, share in ((True, settings.weight_decay), (False, 0.0))
     ]
     used = [group for group in groups if group["params"]]
     if rate is None:

@@ -28,8 +28,8 @@ class Group:
 Key = tuple[int, int]  # length and rows
 
 
-def grouped(shapes: Iterable[Shape]) -> dict[Key, Group]:
-    """The group of each length and number of rows that occurs.
+def grouped(shapes: Iterable[Shape], copies: int = 1) -> dict[Key, Group]:
+    """The group of each length and number of rows that occurs; `copies` of a batch have as much more padding.
 
     >>> groups = grouped([Shape(8, 4, 4, (3,))] * 900 + [Shape(8, 4, 4, (4,))] * 900 + [Shape(500, 4, 4, (9,))])
     >>> [(key, group.shape.widths, group.recorded) for key, group in groups.items()]
@@ -43,7 +43,7 @@ def grouped(shapes: Iterable[Shape]) -> dict[Key, Group]:
         joined[key] = joined.get(key, shape) | shape
     keys = sorted(joined)
     groups: dict[Key, Group] = {}
-    for start, stop, recorded in _cheapest([(joined[key], counts[key]) for key in keys]):
+    for start, stop, recorded in _cheapest([(joined[key], counts[key]) for key in keys], TOKEN * copies):
         whole = joined[keys[start]]
         for key in keys[start:stop]:
             whole = whole | joined[key]
@@ -61,7 +61,7 @@ def rounded(shape: Shape, longest: int) -> Shape:
     return replace(shape, length=max(shape.length, min(length, longest)))
 
 
-def _cheapest(shapes: list[tuple[Shape, int]]) -> list[tuple[int, int, bool]]:
+def _cheapest(shapes: list[tuple[Shape, int]], token: float) -> list[tuple[int, int, bool]]:
     """Cuts of the sorted shapes, each with its number of batches, into groups: (start, stop, whether recorded).
 
     Dynamic programming over where the last group starts: it is one shape that is launched every time, or several
@@ -79,6 +79,6 @@ def _cheapest(shapes: list[tuple[Shape, int]]) -> list[tuple[int, int, bool]]:
             tokens += count * shape.rows * shape.length
             padding = batches * joined.rows * joined.length - tokens
             cost, groups = best[start]
-            choices.append((cost + RECORDING + TOKEN * padding, [*groups, (start, stop, True)]))
+            choices.append((cost + RECORDING + token * padding, [*groups, (start, stop, True)]))
         best.append(min(choices, key=lambda choice: choice[0]))
     return best[-1][1]
