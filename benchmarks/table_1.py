@@ -2,9 +2,10 @@
 
 `table-1.yaml` beside this file is the whole: three tasks × REF and six pairs of layers × five seeds, from English to 17
 targets, by the published recipes. Done is one seed of REF and of two pairs of layers for each task (`TASK=pos` in the
-environment: of that task alone), on a GPU all nine side by side (`PER_GPU=1`: one after the other, and then `isogloss
-validate` reckons with the times of what is done). The slice holds each task alike, as the whole does, so the whole
-takes 105 / 9 as long. Without the real treebanks, or at the small size, the corpora are the laboratory's.
+environment: of that task alone). On a GPU the three runs of a task are trained as one network (`TOGETHER=1`: each by
+itself), and the tasks share the GPU (`PER_GPU=1`: one after the other). The slice holds each task alike, as the whole
+does, so the whole takes 105 / 9 as long. Without the real treebanks, or at the small size, the corpora are the
+laboratory's.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import torch
@@ -44,20 +44,20 @@ def run(quick: bool = False) -> None:
         if task := os.environ.get("TASK"):
             values["tasks"] = [task]
         store = Store(Path(folder) / "store")
-        share = int(os.environ.get("PER_GPU", 9)) if gpu else 1
+        share, together = (int(os.environ.get(name, 3)) if gpu else 1 for name in ("PER_GPU", "TOGETHER"))
         start = time.perf_counter()
         sliced, place = read_study(STUDY, {**values, **SLICE}), "cuda:0" if gpu else "cpu"
-        results = run_study(sliced, store=store.folder, device=place, workers=share, per_gpu=share)
+        results = run_study(sliced, store=store.folder, device=place, workers=share, per_gpu=share, together=together)
         assert not results.failed, results.failed
         seconds, runs = time.perf_counter() - start, results.frame["run"].n_unique()
         plan = planned(STUDY, store, set=values, device=device)
         whole = seconds * len(plan.runs) / runs
-        print(f"the slice, {runs} runs, {share} at a time: {seconds:.1f} s, the start of workers included; "
-              f"all {len(plan.runs)} at this pace: {whole / 60:.1f} min")  # fmt: skip
+        print(f"the slice, {runs} runs, {together} as one and {share} such jobs at a time: {seconds:.1f} s, the start "
+              f"of workers included; all {len(plan.runs)} at this pace: {whole / 60:.1f} min")  # fmt: skip
         for one in sorted({run.task for run in plan.runs}):
-            print(f"{one:6} {median(_times(store, plan, one, 'finetuned')):8.2f} s of fine-tuning, "
-                  f"{median(_times(store, plan, one, 'evaluation')):6.2f} s for all targets")  # fmt: skip
-        if share > 1:  # what runs beside others takes longer, so that its time says nothing about one by itself
+            print(f"{one:6} {sum(_times(store, plan, one, 'finetuned')):8.2f} s of fine-tuning, "
+                  f"{sum(_times(store, plan, one, 'evaluation')):6.2f} s for all targets, in all")  # fmt: skip
+        if share > 1 or together > 1:  # such times say nothing about a run by itself
             return
         for what, how in explain(plan, store, GPUS):
             if what in ("runs", "cost") or what.startswith("on "):

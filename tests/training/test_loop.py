@@ -222,3 +222,18 @@ def test_nothing_to_train_on_is_an_error() -> None:
     network, objective = regression()
     with pytest.raises(UsageError, match="empty"):
         train(network, replace(objective, lengths=np.array([], dtype=int)), SETTINGS, seed=0)
+
+
+def test_no_attention_of_cudnn() -> None:
+    """Its gradients are not always numbers; what was switched on before is on again after."""
+    network, objective = regression()
+    seen: list[bool] = []
+
+    def score(_: nn.Module) -> float:
+        seen.append(torch.backends.cuda.cudnn_sdp_enabled())
+        return 0.0
+
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    train(network, replace(objective, score=score), SETTINGS, seed=0)
+    assert seen == [False] * SETTINGS.epochs
+    assert torch.backends.cuda.cudnn_sdp_enabled() == before is True

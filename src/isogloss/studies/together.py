@@ -1,4 +1,4 @@
-"""Runs that are trained as one network (see `models/stacked.py`): jobs that differ in weights and seeds alone, joined."""
+"""Runs that are trained as one network (see `models/stacked.py`): jobs alike but for weights and seeds, joined."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.seeds import derive_seed
-from isogloss.models.attention import unpadded_attention
+from isogloss.models.attention import sound_attention, unpadded_attention
 from isogloss.models.load import LoadedModel
 from isogloss.training.budget import rate
 from isogloss.training.checkpoint import Checkpoints
@@ -172,8 +172,7 @@ class _Training:
 
     def descend(self, rows: Batch) -> None:
         """Add the gradient of some rows to those at hand."""
-        unpadded = unpadded_attention(self.computing) if rows.attention is None else contextlib.nullcontext()
-        with unpadded:
+        with unpadded_attention(self.computing) if rows.attention is None else sound_attention():
             value = self.loss(rows) / rows.terms
         torch.autograd.backward(value)
         self.losses += value.detach()

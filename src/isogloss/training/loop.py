@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
+from isogloss.models.attention import sound_attention
 from isogloss.models.batching import IntArray
 from isogloss.models.stacked import give_weights, stacked
 from isogloss.training.batches import epoch_batches
@@ -64,7 +65,7 @@ def train_together(
         raise UsageError("nothing to train on: the corpus is empty")
     device = next(networks[0].parameters()).device
     holding = held_interrupts() if checkpoints else contextlib.nullcontext(lambda: False)
-    with reproducible(device), stream_of_its_own(device), holding as pressed:
+    with reproducible(device), sound_attention(), stream_of_its_own(device), holding as pressed:
         training = _Training(networks, objective, settings, seeds, join(), checkpoints, progress)
         try:
             training.resume()
