@@ -61,16 +61,17 @@ def padded_attention(network: nn.Module) -> contextlib.AbstractContextManager[No
 def sound_attention() -> Iterator[None]:
     """Within, attention with a mask has finite gradients.
 
-    Those of cuDNN, which PyTorch 2.11 to 2.13 prefer on an H100 or H200, are no numbers where every score of a token
-    lies below -88 and the length is not a multiple of 128 (PyTorch's issue 196678): one such token in some hundred
-    steps, with a trained encoder, spoils all weights.
+    Those of cuDNN, which PyTorch prefers on an H100 or H200 since 2.11, are no numbers where all scores of a token lie
+    below -88 and the length is 64 more than a multiple of 128 (PyTorch's issue 196678). With a trained encoder that
+    comes up once in some hundred steps, and spoils all weights.
     """
-    before = torch.backends.cuda.cudnn_sdp_enabled()
-    torch.backends.cuda.enable_cudnn_sdp(False)
+    backends: Any = torch.backends.cuda
+    before = backends.cudnn_sdp_enabled()
+    backends.enable_cudnn_sdp(False)
     try:
         yield
     finally:
-        torch.backends.cuda.enable_cudnn_sdp(before)
+        backends.enable_cudnn_sdp(before)
 
 
 @contextlib.contextmanager
