@@ -13,6 +13,7 @@ import pytest
 from isogloss.cli import main, screen
 from isogloss.results.store import Store
 from isogloss.studies import plan
+from tiny_models import build_masked
 
 STUDY = """\
 name: toys
@@ -72,6 +73,20 @@ def test_run_then_everything_is_done(study: Path, capsys: pytest.CaptureFixture[
     assert "measured on runs of this study" in text
     code, text, _ = isogloss(capsys, "ls", "runs")
     assert [line.split()[-1] for line in text.splitlines() if line.startswith("bilstm")] == ["done"] * 2
+
+
+def test_runs_that_are_trained_together_are_told_as_one(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = build_masked(study.parent / "tiny")
+    words = ["--set", "task=pos", f"model={model}", "seeds=3", "--workers", 0, "--device", "cpu", "--together"]
+    code, _, err = isogloss(capsys, "run", study, *words, 4)
+    assert code == 0, err
+    assert [line.partition(" (")[0] for line in err.splitlines() if line.startswith("done")] == [
+        "done: tiny REF pos qla seed 0 and 3 more", "done: tiny REF pos qla seed 2 and 1 more",
+    ]  # fmt: skip
+    assert [id.partition("-")[0] for id in Store("isogloss-store").ids()].count("evaluation") == 6
+    code, _, err = isogloss(capsys, "run", study, *words, 0)
+    assert code == 2
+    assert "--together" in err
 
 
 MEASURE = """\

@@ -104,3 +104,15 @@ def test_what_cannot_be_adapted_is_told(tmp_path: Path) -> None:
     untrained = ig.untrained_encoder(TEXT, layers=1, width=16, vocabulary=200)
     with pytest.raises(UsageError, match="without its head"):
         ig.adapt(untrained, TEXT)
+
+
+def test_a_lack_of_memory_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that shares a GPU is tried again after it, not given up as one whose model is wrong."""
+    model = load_model(build("bert", tmp_path / "bert"))
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr("isogloss.models.language_head.load_model", full)
+    with pytest.raises(torch.OutOfMemoryError):
+        ig.adapt(model, TEXT)

@@ -23,7 +23,7 @@ def test_a_budget_is_needed_and_above_nothing() -> None:
         Budget(steps=0)
 
 
-@given(st.floats(0, 1), st.floats(0, 0.9), st.sampled_from(["cosine", "linear", "constant"]))
+@given(st.floats(0, 1), st.floats(0, 0.9), st.sampled_from(["cosine", "linear", "plateau", "constant"]))
 def test_rates_rise_to_the_peak_and_fall(share: float, warmup: float, decay: str) -> None:
     value = rate(share, 2.0, warmup, decay)
     assert 0 <= value <= 2.0

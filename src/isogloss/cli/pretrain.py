@@ -40,6 +40,8 @@ def pretrain(
     length: shared.Length = None,
     optimizer: shared.Optimizer = None,
     lr: shared.Rate = None,
+    warmup: shared.Warmup = None,
+    decay: shared.Decay = None,
     masking: shared.Masking = None,
     mask_share: shared.MaskShare = None,
     dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Of this training; 0.1 if text is read often.")] = 0.0,
@@ -68,9 +70,9 @@ def pretrain(
     translations = objective == "tlm"
     source = read_parallel(files_by_language(text, "--text")) if translations else shared.texts(text, "--text", repair)
     settings = shared.given(
-        alpha=alpha, batch=batch, length=length, optimizer=optimizer, learning_rate=lr, masking=masking,
-        mask_share=mask_share, by_line=by_line, accumulate=accumulate, precision=precision, compiled=compiled,
-        evaluations=evaluations,
+        alpha=alpha, batch=batch, length=length, optimizer=optimizer, learning_rate=lr, warmup=warmup, decay=decay,
+        masking=masking, mask_share=mask_share, by_line=by_line, accumulate=accumulate, precision=precision,
+        compiled=compiled, evaluations=evaluations,
     )  # fmt: skip
     with library_warnings(), work_kept(out), shared.bar("pretraining") as tell:
         run(

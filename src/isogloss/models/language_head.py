@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import torch
+
 from isogloss.core.errors import InputError, UsageError
 from isogloss.models.load import LoadedModel, load_model, own_copy
 
@@ -20,6 +22,8 @@ def with_language_head(model: LoadedModel | str | os.PathLike[str], device: str 
     try:
         whole = _from_files(model.name, str(model.device))
         whole.body.load_state_dict(model.body.state_dict())  # it may have been changed since it was loaded
+    except torch.OutOfMemoryError:  # that is no fault of the model
+        raise
     except (InputError, RuntimeError) as error:
         why = str(error).splitlines()[0]
         raise UsageError(f"'{model.name}' is without its head (load_model(…, head='mlm' or 'clm')): {why}") from None

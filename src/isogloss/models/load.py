@@ -285,7 +285,7 @@ def _clear_errors(name: str) -> Iterator[None]:
         if "accelerate" in str(error).lower():
             raise MissingExtra("accelerate", "large") from None
         raise InputError(name, "a model that the installed packages can load", _first_line(error)) from None
-    except IsoglossError:
+    except (IsoglossError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # damaged files make the readers beneath raise anything, even a bare Exception
         advice = ""

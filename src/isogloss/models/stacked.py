@@ -22,6 +22,7 @@ from isogloss.models.biaffine import BiaffineParser
 from isogloss.models.heads import body_of
 
 FAMILIES = {"bert", "roberta", "xlm-roberta"}  # what is tested
+NAMES = {"_name_or_path", "architectures", "dtype", "transformers_version"}  # where weights come from, and no more
 
 
 class StackedLinear(nn.Linear):
@@ -76,6 +77,7 @@ def stackable(networks: Sequence[nn.Module]) -> bool:
     config: Any = getattr(first, "config", None)
     return getattr(config, "model_type", None) in FAMILIES and all(
         type(one) is type(first)
+        and _build(one) == _build(first)
         and _shapes(one) == _shapes(first)
         and all(weight.requires_grad for weight in one.parameters())
         and all(type(part) in KINDS for part in one.modules() if part._parameters)
@@ -112,6 +114,11 @@ def _own_positions(embeddings: nn.Module, arguments: Any, inputs: dict[str, Any]
     """The places of the tokens of every row; BERT, left to itself, has one row of them for all."""
     ids = inputs["input_ids"]
     return arguments, {**inputs, "position_ids": torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)}
+
+
+def _build(network: Any) -> dict[str, Any]:
+    """All that a configuration says of how a network computes."""
+    return {name: value for name, value in network.config.to_dict().items() if name not in NAMES}
 
 
 def _shapes(network: nn.Module) -> list[torch.Size]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 from isogloss.core.files import COMPRESSED
@@ -97,7 +97,7 @@ def _kind(stage: Stage) -> tuple[str, str, str]:
 
 
 def _times(done: Sequence[Stage], store: Store) -> dict[tuple[str, str, str], float]:
-    """The median time of each kind of stage."""
+    """The mean time of each kind of stage: of networks that were trained together the first has the time of all."""
     found: dict[tuple[str, str, str], list[float]] = {}
     for stage in done:
         seen = found.setdefault(_kind(stage), [])
@@ -106,7 +106,7 @@ def _times(done: Sequence[Stage], store: Store) -> dict[tuple[str, str, str], fl
                 seen.append(store.need(stage.id).manifest["seconds"])
             except Damaged:
                 continue
-    return {kind: median(times) for kind, times in found.items() if times}
+    return {kind: fmean(times) for kind, times in found.items() if times}
 
 
 def _seconds(stage: Stage, plan: Plan, times: Mapping[tuple[str, str, str], float]) -> float:

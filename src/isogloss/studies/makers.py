@@ -116,7 +116,7 @@ def _train(stage: Stage, site: Site) -> None:
 
 def _train_together(site: Site) -> None:
     """All fine-tunings of the job as one; each by itself, later, where that cannot be or one of them goes astray."""
-    stages = site.trainings
+    stages, site.trainings = site.trainings, []  # tried once
     recipes = [stage.recipe for stage in stages]
     models = [_model(stage.recipe["model"], site, site.store.work(stage.id)) for stage in stages]
     train, dev, task = _lesson(recipes[0], models[0], site)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.record import record_of
 from isogloss.studies.spec import Study
 from isogloss.studies.study_file import read_study, study_of
-from isogloss.studies.together import joined
+from isogloss.studies.together import joined, trainings
 
 STORE = "isogloss-store"  # where no store is named, neither here nor by the environment
 ROUNDS = 5  # times that damaged entries are made again
@@ -109,16 +109,29 @@ def store_folder(folder: str | os.PathLike[str] | None = None) -> Path:
 
 
 def _do(plan: Plan, store: Store, crew: Backend, together: int, watch: Watch | None) -> dict[str, str]:
-    """Have the backend do what is left; the reasons of what failed, by the label of the job."""
-    jobs = {job.name: job for job in joined(weighed_jobs(plan, store), together, plan.stages)}
+    """Have the backend do what is left; the reasons of what failed, by the label of the job.
+
+    Runs that were joined and failed are done again, each by itself: no run stops another.
+    """
+    failed = _work(joined(weighed_jobs(plan, store), together, plan.stages), store, crew, watch)
+    apart = {stage.id for job, _ in failed if len(trainings(job)) > 1 for stage in trainings(job)}
+    left = weighed_jobs(plan, store) if apart else []
+    needed = {name for job in left if job.name in apart for name in job.needs}
+    again = _work([job for job in left if job.name in apart | needed], store, crew, watch)
+    return {job.label: reason for job, reason in [*failed, *again] if len(trainings(job)) < 2}
+
+
+def _work(jobs: Sequence[Job], store: Store, crew: Backend, watch: Watch | None) -> list[tuple[Job, str]]:
+    """Have the backend do these jobs; those that failed, and why."""
+    named = {job.name: job for job in jobs}
     failed: dict[str, str] = {}
 
     def tell(outcome: Outcome) -> None:
         if outcome.state == "failed":
-            failed[jobs[outcome.job].label] = outcome.reason
+            failed[outcome.job] = outcome.reason
         if watch:
-            watch(jobs[outcome.job], outcome, len(jobs))
+            watch(named[outcome.job], outcome, len(named))
 
     if jobs:
-        crew.run(list(jobs.values()), os.fspath(store.folder), tell)
-    return failed
+        crew.run(list(jobs), os.fspath(store.folder), tell)
+    return [(named[name], reason) for name, reason in failed.items()]

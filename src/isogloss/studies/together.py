@@ -20,6 +20,8 @@ def joined(jobs: Sequence[Job], number: int, stages: Mapping[str, Stage]) -> lis
     """
     if number < 1:
         raise UsageError(f"together: expected a whole number of at least 1, got {number}")
+    if number == 1:
+        return list(jobs)
     kin: dict[str, list[Job]] = {}
     for job in jobs:
         kin.setdefault(_kinship(job, stages), []).append(job)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 
-DECAYS = ("cosine", "linear", "constant")
+DECAYS = ("cosine", "linear", "plateau", "constant")
+FALL = 0.2  # of what follows the warm-up: where the rate of a plateau falls
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,12 @@ def rate(share: float, peak: float, warmup: float, decay: str) -> float:
 
     >>> [round(rate(share, 1.0, 0.2, "cosine"), 3) for share in (0.0, 0.1, 0.2, 0.6, 1.0)]
     [0.0, 0.5, 1.0, 0.5, 0.0]
+    >>> [round(rate(share, 1.0, 0.2, "plateau"), 3) for share in (0.0, 0.2, 0.6, 0.84, 0.92, 1.0)]
+    [0.0, 1.0, 1.0, 1.0, 0.5, 0.0]
     """
     check_name(decay, DECAYS, "decay")
     if share < warmup:
         return peak * share / warmup
     rest = (1 - share) / (1 - warmup)
-    if decay == "constant":
-        return peak
-    return peak * (rest if decay == "linear" else (1 - math.cos(math.pi * rest)) / 2)
+    shapes = {"linear": rest, "plateau": min(1.0, rest / FALL), "constant": 1.0}
+    return peak * shapes.get(decay, (1 - math.cos(math.pi * rest)) / 2)

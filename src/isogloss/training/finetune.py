@@ -107,7 +107,8 @@ def can_go_together(
     if len({tokenizer.backend_tokenizer.to_str() for tokenizer in tokenizers}) > 1:
         return False
     labels = task.labels(train_on)
-    return stackable([task.network(model, labels) for model in models])
+    with seeded(0):
+        return stackable([task.network(model, labels) for model in models])
 
 
 def _finetuned(

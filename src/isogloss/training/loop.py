@@ -63,6 +63,8 @@ def train_together(
     """
     if not len(objective.lengths):
         raise UsageError("nothing to train on: the corpus is empty")
+    if len(networks) > 1 and (objective.shaped is None or objective.extra or settings.accumulate > 1):
+        raise UsageError("networks with a second loss, or whose steps are in parts, cannot be trained together")
     device = next(networks[0].parameters()).device
     holding = held_interrupts() if checkpoints else contextlib.nullcontext(lambda: False)
     with reproducible(device), sound_attention(), stream_of_its_own(device), holding as pressed:
