@@ -112,7 +112,7 @@ def pooled_states(
 
     def reduce(states: Tensor) -> Tensor:
         devices.add(states.device)
-        return pool(states, matrix).to("cpu", non_blocking=states.is_cuda)
+        return _on_its_way(pool(states, matrix))
 
     at_work = at_layers(model, layers, reduce)
     with torch.inference_mode(), evaluating(model.body), at_work as pooled:
@@ -123,6 +123,14 @@ def pooled_states(
         return Pooled(
             [pooled[layer] for layer in layers], [_now(device) for device in devices if device.type == "cuda"]
         )
+
+
+def _on_its_way(vectors: Tensor) -> Tensor:
+    """Vectors in the host's memory, or soon: into pages that are pinned a GPU copies while the host goes on."""
+    if not vectors.is_cuda:
+        return vectors.cpu()
+    there = torch.empty(vectors.shape, dtype=vectors.dtype, pin_memory=True)
+    return there.copy_(vectors, non_blocking=True)
 
 
 def _now(gpu: torch.device) -> torch.cuda.Event:
