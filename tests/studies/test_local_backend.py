@@ -62,6 +62,14 @@ def test_an_error_in_one_run_does_not_stop_the_others(tmp_path: Path) -> None:
     assert done(tmp_path) == {"toy-3": 9}
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_our_own_warnings_are_told_once(tmp_path: Path, workers: int) -> None:
+    """Those of a worker too, whose standard error nobody reads."""
+    told = run([square(1, trouble={"warned": 0}), square(2)], tmp_path, workers)
+    assert told["toy-1"][-1].warnings == ("odd numbers in __init__.py",)
+    assert told["toy-2"][-1].warnings == ()
+
+
 def test_a_worker_that_dies_loses_nothing(tmp_path: Path) -> None:
     jobs = [square(n, trouble={"killed": match(tmp_path, f"match{n}")} if n == 2 else {}) for n in range(5)]
     told = run(jobs, tmp_path / "store")

@@ -278,7 +278,8 @@ def test_what_cannot_be_stacked_is_trained_one_by_one(
     quiet: Path, apart: tuple[StudyResults, Path], tmp_path: Path, counted: Trainings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(makers, "can_go_together", lambda *_: False)
-    results = run(study(quiet, networks="discard"), tmp_path, together=3)
+    with pytest.warns(UserWarning, match="3 runs cannot be trained together and are trained one by one"):
+        results = run(study(quiet, networks="discard"), tmp_path, together=3)
     assert (counted.stacks, counted.single) == ([], 4)
     assert not results.failed
     assert results.frame.equals(apart[0].frame)

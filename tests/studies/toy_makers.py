@@ -10,10 +10,12 @@ import json
 import os
 import signal
 import time
+import warnings
 from pathlib import Path
 
 import polars as pl
 
+import isogloss
 from isogloss.core.seeds import derive_seed
 from isogloss.results.curves import CURVE_COLUMNS, SHAPE_COLUMNS
 from isogloss.results.record import RESULT_COLUMNS
@@ -50,7 +52,14 @@ def _fail() -> None:
     raise ValueError("no such square")
 
 
+def _warn() -> None:
+    """Twice as if from within the package, once from elsewhere."""
+    for file in (isogloss.__file__, isogloss.__file__, __file__):
+        warnings.warn_explicit(f"odd numbers in {Path(file).name}", UserWarning, file, lineno=1, registry={})
+
+
 TROUBLE = {
+    "warned": _warn,
     "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "failed": _fail,
 }

@@ -122,6 +122,8 @@ def _train_together(site: Site) -> None:
     train, dev, task = _lesson(recipes[0], models[0], site)
     settings, seeds = settings_for(task.recipe, **recipes[0]["settings"]), [recipe["seed"] for recipe in recipes]
     if not can_go_together(models, task, train, settings, seeds):
+        why = "it takes models of BERT's kind, of one shape and tokenizer, and steps that are not in parts"
+        warnings.warn(f"{len(stages)} runs cannot be trained together and are trained one by one: {why}", stacklevel=2)
         return
     name = digest([stage.id for stage in stages])
     checkpoints = Checkpoints(site.store.work(stages[0].id) / f"checkpoints-{name}", name, apart=APART)

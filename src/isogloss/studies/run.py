@@ -125,10 +125,14 @@ def _work(jobs: Sequence[Job], store: Store, crew: Backend, watch: Watch | None)
     """Have the backend do these jobs; those that failed, and why."""
     named = {job.name: job for job in jobs}
     failed: dict[str, str] = {}
+    heard: set[str] = set()
 
     def tell(outcome: Outcome) -> None:
         if outcome.state == "failed":
             failed[outcome.job] = outcome.reason
+        for warning in set(outcome.warnings) - heard:
+            warnings.warn(f"{named[outcome.job].label}: {warning}", stacklevel=2)
+        heard.update(outcome.warnings)
         if watch:
             watch(named[outcome.job], outcome, len(named))
 

@@ -9,7 +9,8 @@ import platform
 import sys
 import time
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
@@ -25,6 +26,7 @@ from isogloss.studies.memory import Memory
 from isogloss.studies.surroundings import surroundings
 from isogloss.studies.together import trainings
 
+PACKAGE = Path(__file__).parents[1]
 Maker = Callable[[Stage, Path | None, "Site"], None]  # writes into the folder; without one, `site.made` is all
 
 
@@ -56,12 +58,15 @@ class Site:
 def attempt(job: Job, store: str, device: str | None = None) -> Outcome:
     """Do a job and say what came of it; an error in a run is an outcome too."""
     begun, site = time.perf_counter(), _site(store, device)
+    heard: list[str] = []
 
     def outcome(state: Any, reason: str = "") -> Outcome:
-        return Outcome(job.name, state, reason, f"{platform.node()} {os.getpid()}", time.perf_counter() - begun)
+        where, seconds = f"{platform.node()} {os.getpid()}", time.perf_counter() - begun
+        return Outcome(job.name, state, reason, where, seconds, tuple(dict.fromkeys(heard)))
 
     try:
-        perform(job, site)
+        with _hearing(heard):
+            perform(job, site)
         return outcome("done")
     except Busy as busy:
         return outcome("busy", str(busy))
@@ -79,6 +84,20 @@ def attempt(job: Job, store: str, device: str | None = None) -> Outcome:
         site.made.clear()
         site.notice.clear()
         _give_back_memory()
+
+
+@contextlib.contextmanager
+def _hearing(heard: list[str]) -> Iterator[None]:
+    """Our own warnings are written down, for a worker's standard error is seldom read; others go there as ever."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def listen(message: Any, category: Any, file: str, *more: Any) -> None:
+            ours = category is UserWarning and Path(file).is_relative_to(PACKAGE)
+            heard.append(str(message)) if ours else show(message, category, file, *more)
+
+        warnings.showwarning = listen  # type: ignore[assignment]
+        yield
 
 
 def perform(job: Job, site: Site) -> None:

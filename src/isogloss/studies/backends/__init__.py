@@ -57,6 +57,7 @@ class Outcome:
     reason: str = ""
     where: str = ""  # host and process
     seconds: float = 0.0
+    warnings: tuple[str, ...] = ()  # our own, of what was done
 
 
 class Backend(Protocol):
