@@ -467,7 +467,7 @@ def test_a_family_of_unknown_parts_is_refused(tiny: Callable[[str], LoadedModel]
 def test_a_fresh_process_loads_it_by_the_public_name(scheme: Callable) -> None:
     code = "import sys, isogloss as ig; assert ig.load_model(sys.argv[1], device='cpu').layers == 3"
     subprocess.run([sys.executable, "-c", code, str(scheme("normformer", True))], check=True)
-    code = "import sys, isogloss.models, transformers as t; t.AutoModel.from_pretrained(sys.argv[1])"
+    code = "import sys, isogloss.models.norms, transformers as t; t.AutoModel.from_pretrained(sys.argv[1])"
     subprocess.run([sys.executable, "-c", code, str(scheme("normformer", True))], check=True)
 
 

@@ -87,6 +87,21 @@ def test_a_missing_file_is_seen(tmp_path: Path, name: str) -> None:
         store.need(ID).whole()
 
 
+def test_an_entry_that_comes_while_one_looks_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process finishes it after the manifest was missed and before the folder is looked for."""
+    store, looks = Store(tmp_path), Path.exists
+
+    def exists(path: Path, **options: Any) -> bool:
+        monkeypatch.setattr(Path, "exists", looks)
+        put(store, a=b"1")
+        return looks(path, **options)
+
+    monkeypatch.setattr(Path, "exists", exists)
+    entry = store.get(ID)
+    assert entry is not None
+    assert entry.file("a").read_bytes() == b"1"
+
+
 def test_an_entry_in_anothers_place_is_seen(tmp_path: Path) -> None:
     store = Store(tmp_path)
     put(store, a=b"1")
