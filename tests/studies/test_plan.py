@@ -139,6 +139,12 @@ def test_a_model_without_random_changes_is_measured_once_for_all_seeds() -> None
     assert len([id for id in plan.stages if id.startswith("similarity")]) == 3 + 4
 
 
+@pytest.mark.parametrize(("seeds", "measured"), [(None, 1), ([1], 1), ([0, 2], 2), ("all", 3)])
+def test_which_seeds_are_measured(seeds: Any, measured: int) -> None:
+    plan = planned(seeds=3, measure={"parallel": "lab:qla,qlb/test/10", "when": ["after"], "seeds": seeds})
+    assert sum("after" in run.similarity for run in plan.runs if run.changes == "REF") == measured
+
+
 def test_only_what_is_asked_for_is_measured() -> None:
     plan = planned(measure={"parallel": "lab:qla,qlb/test/10", "when": ["before"], "changes": ["1"]})
     assert [(run.changes, run.seed, list(run.similarity)) for run in plan.runs if run.similarity] == [

@@ -14,11 +14,11 @@ Positive = Annotated[int, Field(ge=1)]
 
 class Measurement(Part):
     """Before fine-tuning (after the changes), after it, or both; `changes` and `seeds` name the columns and seeds that
-    are measured: all, and the first."""
+    are measured: all columns, and the first seed, unless said."""
 
     when: tuple[Literal["before", "after"], ...] = ("before", "after")
     changes: tuple[str, ...] | None = None
-    seeds: tuple[int, ...] | None = None
+    seeds: tuple[int, ...] | Literal["all"] | None = None
 
 
 class Measure(Measurement):

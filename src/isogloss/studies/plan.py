@@ -216,7 +216,8 @@ class _Planner:
             return
         if measure.changes is not None and looked.column not in measure.changes:
             return
-        if looked.seed not in (measure.seeds or self.study.seeds[: 1 if self.study.tasks else None]):
+        usual = self.study.seeds[: 1 if self.study.tasks else None]
+        if looked.seed not in (self.study.seeds if measure.seeds == "all" else measure.seeds or usual):
             return
         identity, asked = measuring
         prepared, tuned = looked.prepared, looked.tuned

@@ -206,7 +206,8 @@ class Study(Part):
         for name, one in {"measure": self.measure, "distances": self.distances}.items():
             for column in (one.changes if one else None) or ():
                 known(column, self.changes, COLUMN, (name, "changes"))
-            if missing := set((one.seeds if one else None) or ()) - set(self.seeds):
+            named = one.seeds if one and one.seeds != "all" else None
+            if missing := set(named or ()) - set(self.seeds):
                 raise Wrong(f"seeds of the study ({list(self.seeds)})", str(sorted(missing)), place=(name, "seeds"))
         self._replays()
         return self
