@@ -114,7 +114,9 @@ def test_any_tree_stays_the_same_tree(sentence: Tree, order: str) -> None:
     inner = [row for row in sentence.nodes if row.upos != "PUNCT"]
     if len(inner) == len(sentence.nodes):
         assert new == sentence or spans_are_whole(new)
-    assert reorder(bank(new), order)[0].words == new.words or not spans_are_whole(new)
+    heads = {nodes.upos for nodes in new.nodes if int(nodes.id) in new.heads}
+    if spans_are_whole(new) and "PUNCT" not in heads:  # which stays at the end, wherever its dependents should be
+        assert reorder(bank(new), order)[0].words == new.words
 
 
 @pytest.mark.parametrize(

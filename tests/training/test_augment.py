@@ -52,9 +52,9 @@ def test_the_loop_reads_one_version_an_epoch(bert: LoadedModel) -> None:
     settings = noisy(character_noise=0.2)
     learning = objective(bert, POS, BANK, BANK[:3], LABELS, None, settings, seed=1)
     network = POS.network(bert, LABELS)
-    order = _Training(network, learning, settings, 1, join(), None, None).order
-    for epoch, batches in enumerate(order):
-        items = sorted(int(item) for batch in batches for item in batch)
+    order = _Training([network], learning, settings, [1], join(), None, None).order
+    for epoch, steps in enumerate(order):
+        items = sorted(int(item) for (batch,) in steps for item in batch)
         assert items == list(range(epoch * len(BANK), (epoch + 1) * len(BANK)))
 
 
