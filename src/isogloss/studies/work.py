@@ -93,8 +93,10 @@ def _hearing(heard: list[str]) -> Iterator[None]:
         show = warnings.showwarning
 
         def listen(message: Any, category: Any, file: str, *more: Any) -> None:
-            ours = category is UserWarning and Path(file).is_relative_to(PACKAGE)
-            heard.append(str(message)) if ours else show(message, category, file, *more)
+            if category is UserWarning and Path(file).is_relative_to(PACKAGE):
+                heard.append(str(message))
+            else:
+                show(message, category, file, *more)
 
         warnings.showwarning = listen  # type: ignore[assignment]
         yield

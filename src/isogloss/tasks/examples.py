@@ -55,9 +55,16 @@ class Batch:
         arrays = {name: change(value) for name, value in self.arrays.items()}
         return Batch(change(self.ids), change(self.mask), segments, change(self.first_row), arrays, self.parts)
 
+    @property
+    def tensors(self) -> list[Tensor]:
+        """All of them, in the order of `map`."""
+        found: list[Tensor] = []
+        self.map(lambda tensor: found.append(tensor) or tensor)  # type: ignore[func-returns-value]
+        return found
+
     def below(self, *others: Batch) -> Batch:
         """This batch and others of its shape, one below the other, as a stack of networks reads them."""
-        tensors = [iter(_tensors(batch)) for batch in (self, *others)]
+        tensors = [iter(batch.tensors) for batch in (self, *others)]
         joined = self.map(lambda _: torch.cat([next(own) for own in tensors]))
         parts = len(tensors)
         shift = torch.arange(parts, device=self.ids.device).repeat_interleave(len(self.first_row)) * len(self.ids)
@@ -121,13 +128,6 @@ class Sizes:
         """The least shape that holds these examples."""
         widths = tuple(self.widths[items].max(0).tolist())
         return Shape(int(self.longest[items].max()), int(self.windows[items].sum()), len(items), widths)
-
-
-def _tensors(batch: Batch) -> list[Tensor]:
-    """In the order of `map`."""
-    found: list[Tensor] = []
-    batch.map(lambda tensor: found.append(tensor) or tensor)  # type: ignore[func-returns-value]
-    return found
 
 
 def collate(examples: Sequence[Example], filler: int, shape: Shape | None = None) -> Batch:

@@ -62,9 +62,7 @@ class Graphs:
 
 def packed(*batches: Batch) -> Tensor:
     """All tensors of batches in one, in memory that a GPU copies from while the host goes on."""
-    parts: list[Tensor] = []
-    for batch in batches:
-        batch.map(lambda tensor: parts.append(tensor.flatten()) or tensor)  # type: ignore[func-returns-value]
+    parts = [tensor.flatten() for batch in batches for tensor in batch.tensors]
     whole = torch.empty(sum(map(len, parts)), dtype=torch.int64, pin_memory=torch.cuda.is_available())
     return torch.cat(parts, out=whole)
 

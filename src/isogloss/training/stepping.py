@@ -87,8 +87,10 @@ class Stepper:
                 self.graphs = None
                 self.shadow.network.zero_grad()
                 self.step(number)
+        elif len(self.readers) > 1:
+            self._launch_stack(items)
         else:
-            self._launch(number, items[0]) if len(self.readers) == 1 else self._launch_stack(items)
+            self._launch(number, items[0])
 
     def learning_rate(self, number: int) -> float:
         return learning_rate_at(number, len(self.batches), self.settings)
