@@ -8,7 +8,7 @@ from toy import treebank
 from isogloss.core.errors import UsageError
 from isogloss.models.load import LoadedModel
 from isogloss.tasks import TASKS
-from isogloss.training.evaluation import evaluate, predict, predict_corpus
+from isogloss.training.evaluation import evaluate, predict, predict_corpus, tf32
 
 POS = TASKS["pos"]
 LABELS = POS.labels(treebank(50))
@@ -63,3 +63,12 @@ def test_annotation_is_not_needed_to_predict_but_to_score(bert: LoadedModel, net
 def test_an_empty_corpus_is_an_error(bert: LoadedModel, network: nn.Module) -> None:
     with pytest.raises(UsageError, match="'fr' is empty"):
         evaluate(network, POS, bert, {"fr": treebank(0)}, LABELS)
+
+
+def test_products_of_less_precision_are_for_gpus_and_for_the_time_being() -> None:
+    before = torch.get_float32_matmul_precision()
+    with tf32(torch.device("cpu")):
+        assert torch.get_float32_matmul_precision() == before
+    with tf32(torch.device("cuda")):
+        assert torch.get_float32_matmul_precision() == "high"
+    assert torch.get_float32_matmul_precision() == before

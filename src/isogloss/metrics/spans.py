@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from isogloss.core.errors import UsageError, shown
@@ -84,6 +85,7 @@ def token_counts(gold: Sequence[str], predicted: Sequence[str]) -> F1Counts:
     return F1Counts(sum(tag != "O" for tag in gold), sum(tag != "O" for tag in predicted), correct)
 
 
+@cache
 def _split(tag: str) -> tuple[str, str]:
     """`B-PER` → B and PER; `O` has no type."""
     mark, _, type = tag.partition("-")

@@ -39,7 +39,7 @@ from isogloss.training.saved import load_finetuned, save_finetuned
 from isogloss.training.settings import settings_for
 from isogloss.training.transfer import own_copy, scores
 
-APART = 20.0  # seconds of training that are worth a checkpoint
+APART = 60.0  # seconds of training that are worth a checkpoint
 
 
 class Reading:

@@ -21,6 +21,7 @@ from isogloss.core.disk import file_hash, to_disk
 from isogloss.core.errors import UsageError
 
 GENERATIONS = 2
+SPACING, QUICK = 20, 1.0  # one that took longer than so many seconds takes at most this part of the time
 STATE, MANIFEST = "state.pt", "manifest.json"
 
 
@@ -29,7 +30,8 @@ class Checkpoints:
 
     `identity` says which run it is, so that another's state is never taken for its own. One is due every
     `steps` steps where given, and every `minutes` in any case. Within `apart` seconds of the beginning or of another
-    none is made: less than that is sooner done again.
+    none is made: less than that is sooner done again. Several large networks are gigabytes, which take as long to
+    write as an epoch to train: so of those that are made `in_passing`, at the end of an epoch, some are left out.
     """
 
     def __init__(
@@ -43,14 +45,16 @@ class Checkpoints:
     ):
         self.folder, self.identity = Path(folder), identity
         self._steps, self._seconds, self._apart = steps, 60 * minutes, apart
-        self._saved = time.monotonic()
+        self._saved, self._took = time.monotonic(), 0.0
 
     def due(self, step: int) -> bool:
         return bool(self._steps and step % self._steps == 0) or time.monotonic() - self._saved >= self._seconds
 
-    def save(self, step: int, state: dict[str, Any]) -> None:
+    def save(self, step: int, state: dict[str, Any], *, in_passing: bool = False) -> None:
         """Write the state after `step` steps, then let go of all but the newest two."""
-        if time.monotonic() - self._saved < self._apart:
+        start = time.monotonic()
+        rest = SPACING * self._took if in_passing and self._took > QUICK else 0.0
+        if start - self._saved < max(self._apart, rest):
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         target = self.folder / f"checkpoint-{step}"
@@ -68,6 +72,7 @@ class Checkpoints:
         for old in self._newest_first()[GENERATIONS:]:
             shutil.rmtree(old, ignore_errors=True)
         self._saved = time.monotonic()
+        self._took = self._saved - start
 
     def latest(self) -> dict[str, Any] | None:
         """The newest whole state, on the CPU; None where there is none."""

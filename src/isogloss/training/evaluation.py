@@ -1,11 +1,13 @@
 """Predictions and scores of many corpora in one pass: all their items are read side by side, by length.
 
-Evaluation computes in fp32 on every device, so that how the items are grouped does not show in the result.
+Evaluation computes in fp32, so that how the items are grouped does not show in the result. On a GPU the products are
+TF32's, several times as fast: ten bits of mantissa, where training has the seven of bf16.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -98,7 +100,7 @@ def predict(
     predictions: list[Any] = [None] * len(examples)
     done = 0
     network.eval()
-    with torch.inference_mode(), torch.autocast(device.type, enabled=False):
+    with torch.inference_mode(), torch.autocast(device.type, enabled=False), tf32(device):
         for indices in token_batches(np.array([example.tokens for example in examples]), budget):
             batch = collate([examples[i] for i in indices], padding_id(model)).to(device)
             for i, prediction in zip(indices.tolist(), task.predict(network, batch, labels), strict=True):
@@ -108,6 +110,17 @@ def predict(
                 progress(done, len(examples))
     network.train(training)
     return predictions
+
+
+@contextlib.contextmanager
+def tf32(device: torch.device) -> Iterator[None]:
+    """Products of fp32 numbers in TF32 meanwhile, on a GPU."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if device.type == "cuda" else before)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def predict_corpus(

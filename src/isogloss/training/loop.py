@@ -184,7 +184,7 @@ class _Training:
         self.at.epoch, self.at.done = self.at.epoch + 1, 0
         for own in self.at.own:
             own.loss = 0.0
-        self.save()
+        self.save(in_passing=True)
         self.clock, self.tokens = time.perf_counter(), 0
 
     def judge(self, own: _Own, network: nn.Module) -> None:
@@ -207,7 +207,7 @@ class _Training:
         if self.progress and self.workers.first:
             self.progress(report)
 
-    def save(self) -> None:
+    def save(self, in_passing: bool = False) -> None:
         """A checkpoint of where training is; never of one that has gone astray."""
         if not self.checkpoints:
             return
@@ -215,9 +215,8 @@ class _Training:
             raise NotFinite(self.at.step, self.stepper.learning_rate(self.at.step - 1))
         self.add_losses()
         if self.workers.first:
-            self.checkpoints.save(
-                self.at.step, {"at": vars(self.at) | {"own": list(map(vars, self.at.own))}, **self.stepper.state()}
-            )
+            place = vars(self.at) | {"own": list(map(vars, self.at.own))}
+            self.checkpoints.save(self.at.step, {"at": place, **self.stepper.state()}, in_passing=in_passing)
         self.workers.wait()
 
     def add_losses(self) -> None:
