@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -8,6 +10,8 @@ from toy import treebank
 from isogloss.core.errors import UsageError
 from isogloss.models.load import LoadedModel
 from isogloss.tasks import TASKS
+from isogloss.tasks.examples import Batch
+from isogloss.tasks.task import Labels
 from isogloss.training.evaluation import evaluate, predict, predict_corpus, tf32
 
 POS = TASKS["pos"]
@@ -72,3 +76,26 @@ def test_products_of_less_precision_are_for_gpus_and_for_the_time_being() -> Non
     with tf32(torch.device("cuda")):
         assert torch.get_float32_matmul_precision() == "high"
     assert torch.get_float32_matmul_precision() == before
+
+
+def test_what_does_not_fit_is_read_in_halves(bert: LoadedModel, network: nn.Module) -> None:
+    sizes = []
+
+    def narrow(network: nn.Module, batch: Batch, labels: Labels) -> list[list[str]]:
+        sizes.append(len(batch))
+        if len(batch) > 3:
+            raise torch.OutOfMemoryError("no room")
+        return POS.predict(network, batch, labels)
+
+    corpus = CORPORA["fr"]
+    examples = POS.encode(bert, corpus, LABELS)
+    found = predict(network, replace(POS, predict=narrow), bert, examples, LABELS, tokens=10_000)
+    assert found == predict(network, POS, bert, examples, LABELS)
+    assert max(sizes) > 3
+    assert sum(size for size in sizes if size <= 3) == len(corpus)
+
+    def never(*_: object) -> list[list[str]]:
+        raise torch.OutOfMemoryError("no room")
+
+    with pytest.raises(torch.OutOfMemoryError, match="no room"):
+        predict(network, replace(POS, predict=never), bert, examples, LABELS)

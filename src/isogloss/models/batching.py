@@ -10,7 +10,7 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int64]
 
 WASTE = 0.04  # share of padding at which a batch is closed …
-SMALLEST = 256  # … unless it holds fewer tokens than this: tiny batches cost more than padding
+SMALLEST = 4  # … unless it holds less than this part of the budget: launching small batches costs more than padding
 
 
 def token_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[IntArray]:
@@ -23,11 +23,11 @@ def token_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[IntArr
     """
     lengths = np.asarray(lengths, dtype=np.int64)
     order = np.argsort(-lengths, kind="stable")
-    batches, start, tokens = [], 0, 0
+    batches, start, tokens, smallest = [], 0, 0, budget // SMALLEST
     for end, length in enumerate(lengths[order].tolist()):
         longest = int(lengths[order[start]])
         padded = longest * (end - start + 1)
-        too_much_padding = padded - tokens - length > WASTE * padded and padded - longest >= SMALLEST
+        too_much_padding = padded - tokens - length > WASTE * padded and padded - longest >= smallest
         if end > start and (padded > budget or too_much_padding):
             batches.append(order[start:end])
             start, tokens = end, 0

@@ -18,7 +18,7 @@ from torch import nn
 from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import Corpus
 from isogloss.metrics.counts import Counts, score_each, total
-from isogloss.models.batching import token_batches
+from isogloss.models.batching import IntArray, token_batches
 from isogloss.models.encoding import padding_id
 from isogloss.models.load import LoadedModel
 from isogloss.tasks.examples import Example, collate
@@ -99,11 +99,22 @@ def predict(
     budget = tokens or (CPU_TOKENS if device.type == "cpu" else DEVICE_TOKENS)
     predictions: list[Any] = [None] * len(examples)
     done = 0
+
+    def read(indices: IntArray) -> list[Any]:
+        """Half by half where a GPU, which others may use too, has no room for all of them."""
+        try:
+            batch = collate([examples[i] for i in indices], padding_id(model)).to(device)
+            return task.predict(network, batch, labels)
+        except torch.OutOfMemoryError:
+            if len(indices) == 1:
+                raise
+        torch.cuda.empty_cache()
+        return [prediction for half in np.array_split(indices, 2) for prediction in read(half)]
+
     network.eval()
     with torch.inference_mode(), torch.autocast(device.type, enabled=False), tf32(device):
         for indices in token_batches(np.array([example.tokens for example in examples]), budget):
-            batch = collate([examples[i] for i in indices], padding_id(model)).to(device)
-            for i, prediction in zip(indices.tolist(), task.predict(network, batch, labels), strict=True):
+            for i, prediction in zip(indices.tolist(), read(indices), strict=True):
                 predictions[i] = prediction
             done += len(indices)
             if progress:
