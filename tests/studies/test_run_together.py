@@ -82,7 +82,8 @@ def test_a_job_of_several_has_all_that_they_have(bert: Path, networks: str) -> N
         parts = [single[stage.id] for stage in trainings(job)]
         assert job.name == parts[0].name
         assert job.label == f"{parts[0].label} and {len(parts) - 1} more"
-        assert job.stages == tuple(stage for one in parts for stage in one.stages)
+        assert sorted(stage.id for stage in job.stages) == sorted(stage.id for one in parts for stage in one.stages)
+        assert job.stages[: len(parts)] == tuple(trainings(job)), "networks first, then what is measured on them"
         assert job.needs == (made.name,)
         assert job.discard == (tuple(one.name for one in parts) if networks == "discard" else ())
         assert job.seconds == sum(one.seconds for one in parts)
@@ -365,3 +366,36 @@ def test_an_interrupted_stack_goes_on_from_its_checkpoint(
     assert (counted.stacks, counted.single) == ([4, 4], 0)
     assert_same(results, apart[0])
     assert not any((tmp_path / "work").iterdir())
+
+
+@pytest.mark.parametrize("networks", ["keep", "discard"])
+def test_a_stack_waits_for_who_makes_one_of_it(
+    quiet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, networks: str
+) -> None:
+    plan = plan_study(study_of(study(quiet, networks=networks)), device="cpu")
+    (job,) = joined(jobs_of(plan), 99, plan.stages)
+    store = Store(tmp_path)
+    lock = store.lock(trainings(job)[-1].id)
+    assert lock
+    with monkeypatch.context() as patched:
+        patched.setattr(makers, "_train_together", never)
+        patched.setattr(makers, "_train", never)
+        assert work.attempt(job, str(tmp_path), "cpu").state == "busy"
+    assert [path.name for path in (tmp_path / "locks").iterdir()] == [lock.path.name], "and holds nothing meanwhile"
+    lock.release()
+    assert work.attempt(job, str(tmp_path), "cpu").state == "done"
+    assert not list((tmp_path / "locks").iterdir())
+
+
+def test_networks_of_a_stack_outlive_a_failing_evaluation(
+    quiet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_study(study_of(study(quiet)), device="cpu")
+    (job,) = joined(jobs_of(plan), 99, plan.stages)
+    Store(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(makers, "scores", never)
+        assert work.attempt(job, str(tmp_path), "cpu").state == "failed"
+    assert {stage.id for stage in trainings(job)} <= set(Store(tmp_path).ids())
+    monkeypatch.setattr(makers, "_train_together", never)
+    assert work.attempt(job, str(tmp_path), "cpu").state == "done"

@@ -64,14 +64,19 @@ def _one(jobs: Sequence[Job]) -> Job:
     first, *others = jobs
     if not others:
         return first
+    stages = itertools.chain.from_iterable(job.stages for job in jobs)
     return replace(
         first,
         label=f"{first.label} and {len(others)} more",
-        stages=tuple(itertools.chain.from_iterable(job.stages for job in jobs)),
+        stages=tuple(sorted(stages, key=_measures)),  # all networks are in the store before anything else can fail
         needs=_once(job.needs for job in jobs),
         discard=_once(job.discard for job in jobs),
         seconds=sum(job.seconds for job in jobs),
     )
+
+
+def _measures(stage: Stage) -> bool:
+    return any(need.startswith("finetuned") for need in stage.needs)
 
 
 def _once(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

@@ -105,8 +105,11 @@ def _hearing(heard: list[str]) -> Iterator[None]:
 def perform(job: Job, site: Site) -> None:
     """Make every stage of a job that is not there yet. What is discarded is made in memory, if something needs it."""
     site.threads = job.threads
-    site.trainings = [stage for stage in trainings(job) if _needed(stage, job, site.store)]
     with contextlib.ExitStack() as held:
+        ours = {stage.id for stage in trainings(job) if _needed(stage, job, site.store)}
+        for id in sorted(ours):  # the order is the same for all: nobody waits for who waits for him
+            held.callback(_locked(id, site.store).release)  # until all that needs it is there
+        site.trainings = [stage for stage in trainings(job) if _needed(stage, job, site.store)]
         for stage in job.stages:
             site.facts = {"job": job.name, "label": job.label, "stage": stage.kind, "since": time.time()}
             site.notice.tell(site.facts, now=True)
@@ -114,10 +117,8 @@ def perform(job: Job, site: Site) -> None:
                 continue
             _give_back_memory()
             if stage.id not in job.discard:
-                _make(stage, site)
-                continue
-            held.callback(_locked(stage.id, site.store).release)  # until all that needs it is there
-            if _needed(stage, job, site.store):
+                _make(stage, site, locked=stage.id in ours)
+            elif _needed(stage, job, site.store):
                 _maker(stage)(stage, None, site)
         for id in job.discard:
             site.store.finished(id)
@@ -140,9 +141,9 @@ def _give_back_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def _make(stage: Stage, site: Site) -> None:
+def _make(stage: Stage, site: Site, locked: bool = False) -> None:
     store = site.store
-    lock = _locked(stage.id, store)
+    lock = None if locked else _locked(stage.id, store)
     try:
         if _there(stage.id, store):  # finished before the lock was ours
             return
@@ -151,7 +152,8 @@ def _make(stage: Stage, site: Site) -> None:
             _maker(stage)(stage, folder, site)
         store.finished(stage.id)
     finally:
-        lock.release()
+        if lock:
+            lock.release()
 
 
 def _maker(stage: Stage) -> Maker:
