@@ -317,6 +317,11 @@ def test_several_tasks_and_the_baseline(bert: Path, tmp_path: Path) -> None:
     }  # fmt: skip
     predictions = results.predictions.collect()
     assert len(predictions) == 2 * 2 * (9 + 7)
+    for rows in (0, 1, 20, 16, 99):
+        assert results.predictions.head(rows).collect().equals(predictions.head(rows))
+    lstm = pl.col("model") == "lstm"
+    assert results.predictions.head(40).filter(lstm).collect().equals(predictions.head(40).filter(lstm))
+    assert results.predictions.filter(lstm).head(20).collect().equals(predictions.filter(lstm).head(20))
     assert {"accuracy.correct", "f1.predicted"} <= set(predictions.columns) or len(predictions.columns) > 12
 
 

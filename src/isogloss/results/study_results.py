@@ -215,11 +215,16 @@ def _predictions(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFr
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, size: int | None
     ) -> Iterator[pl.DataFrame]:
         for run in runs:
-            if predicate is not None and _rules_out(predicate, run, record):
+            if rows is None and predicate is not None and _rules_out(predicate, run, record):
                 continue
             frame = pl.concat([nothing(), read(run)], how="diagonal_relaxed")
+            if rows is not None:  # the first of all, before any condition
+                frame = frame.head(rows)
+                rows -= len(frame)
             frame = frame if predicate is None else frame.filter(predicate)
             yield frame if columns is None else frame.select(columns)
+            if rows == 0:
+                return
 
     return found(frames, schema=lambda: nothing().schema)
 
