@@ -81,8 +81,8 @@ def token_counts(gold: Sequence[str], predicted: Sequence[str]) -> F1Counts:
     F1Counts(gold=3, predicted=2, correct=2)
     """
     same_length(gold, predicted, "words")
-    correct = sum(g == p != "O" for g, p in zip(gold, predicted, strict=True))
-    return F1Counts(sum(tag != "O" for tag in gold), sum(tag != "O" for tag in predicted), correct)
+    correct = sum([g == p != "O" for g, p in zip(gold, predicted, strict=True)])
+    return F1Counts(len(gold) - gold.count("O"), len(predicted) - predicted.count("O"), correct)
 
 
 @cache
