@@ -4,6 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import tiny_models
 from isogloss.cli import main
@@ -107,7 +108,7 @@ def test_a_model_that_memory_has_no_room_for(folder: Path, texts: list[str], tmp
     given = ["similarity", str(folder), "--parallel", *texts[:2], "--index", "cka"]
     assert run(*given, "--device", "cpu", "-o", str(one)) == 0
     assert run(*given, "--device-map", "auto", "--max-memory", "cpu=20KB", "-o", str(other)) == 0
-    assert pl.read_csv(one).equals(pl.read_csv(other))
+    assert_frame_equal(pl.read_csv(one), pl.read_csv(other), rel_tol=1e-4, abs_tol=1e-5)  # batches of another size
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from polars.testing import assert_frame_equal
 from safetensors.torch import load_file
 from torch import nn
 
@@ -46,7 +47,10 @@ def test_shards_on_disk_give_the_same_bits(tiny: Tiny, tmp_path: Path, family: s
     layers = model.layer_names
     for states in (sentence_states, word_states):
         texts = SENTENCES if states is sentence_states else [text.split() for text in SENTENCES]
-        got, want = (states(one, texts, layers=layers).collect() for one in (spread, model))  # type: ignore[operator]
+        got, want = (  # in the same batches
+            states(one, texts, layers=layers, budget=CPU_BUDGET).collect()  # type: ignore[operator]
+            for one in (spread, model)
+        )
         for one, other in zip(got, want, strict=True):
             np.testing.assert_array_equal(one, other)
 
@@ -57,7 +61,7 @@ def test_curves_of_a_model_on_disk_are_those_of_the_model_in_memory(tiny: Tiny, 
     spread = load_model(sharded(model, tmp_path), device_map="auto", max_memory={"cpu": size(model) // 2})
     lab = ig.Laboratory(seed=0).parallel(["qla", "qlb"], 20)
     got, want = (ig.similarity(one, lab, source="qla", bootstrap=5, name="one").frame for one in (spread, model))
-    assert got.equals(want)
+    assert_frame_equal(got, want, rel_tol=1e-4, abs_tol=1e-5)  # batches of another size
 
 
 def test_half_precision_from_shards_is_never_single_on_the_way(tiny: Tiny, tmp_path: Path) -> None:

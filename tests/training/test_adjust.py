@@ -126,8 +126,8 @@ def test_an_interrupted_adjustment_goes_on(bert: LoadedModel, tmp_path: Path, mo
     whole = adjustment(bert, PAIRS, epochs=2, **QUICK)[0]
     save = Checkpoints.save
 
-    def once(self: Checkpoints, step: int, state: Any) -> None:
-        save(self, step, state)
+    def once(self: Checkpoints, step: int, state: Any, **options: Any) -> None:
+        save(self, step, state, **options)
         if step == 3:
             raise KeyboardInterrupt
 
