@@ -59,13 +59,14 @@ def chromium() -> Iterator[Any]:
 
 
 class Opened:
-    """A page with all that it said, and asked for elsewhere."""
+    """An address opened in a tab, with all that it said, and asked for elsewhere."""
 
-    def __init__(self, browser: Any, address: str, width: int = 1440, own: str = "file:"):
+    def __init__(self, tab: Any, address: str, width: int = 1440, own: str = "file:"):
         self.errors: list[str] = []
         self.requests: list[str] = []
         self.own = own
-        self.page = browser.new_page(viewport={"width": width, "height": 900})
+        self.page = tab
+        self.page.set_viewport_size({"width": width, "height": 900})
         self.page.on("console", lambda message: self._heard(message.type, message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self._asked(request.url))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Generator, Iterator
 
 import hypothesis
+import pytest
+from _pytest.doctest import DoctestModule
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 hypothesis.settings.register_profile(
@@ -21,10 +25,30 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("default")
 
 
-def pytest_collection_finish() -> None:
-    """What the libraries have built so far stays to the end: the garbage collector need not walk it again and again."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What the libraries build on loading stays to the end: the garbage collector need not walk it again and again."""
+    gc.disable()
+    collected = yield
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
+    return collected
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Examples in docstrings are for those who use the package: none are looked for in tests."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """What a test writes need not outlive the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
 
 
 collect_ignore_glob = ["*conftest.py"]  # no doctests there, and as modules they would all have one name

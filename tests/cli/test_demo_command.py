@@ -109,7 +109,7 @@ def _look(report: Path) -> None:
     """The page has all five parts, drawn, at both widths."""
     with chromium() as browser:
         for width in (390, 1440):
-            opened = Opened(browser, report.as_uri(), width)
+            opened = Opened(browser.new_page(), report.as_uri(), width)
             assert not opened.errors and not opened.requests and not opened.low_contrast()
             assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
             assert [opened.page.locator(f"#part-{n} h2").count() for n in range(1, 6)] == [1] * 5

@@ -12,7 +12,7 @@ from isogloss.studies import plan
 
 SCORES = {"plain": 0.5, "adapt": 0.55, "pretrain": 0.3, "bilstm": 0.7, "adapt+transliterate": 0.9}
 LAB = ["--train", "lab:qlj/train/8", "--dev", "lab:qlj/dev/4", "--test", "lab:qlj/test/10"]
-LAB += ["--text", "lab:qlj/train/200", "--parallel", "lab:qla,qld,qlj/dev/10"]
+LAB += ["--text", "lab:qlj/train/60", "--parallel", "lab:qla,qld,qlj/dev/10"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import isogloss as ig
 from isogloss.core.errors import InputError
 from isogloss.corpora.conllu import Tree, first_on_cycle
-from shared_data import shared
+from shared_data import rest_slow, shared
 
 GOOD = """\
 # sent_id = s1
@@ -207,7 +207,7 @@ COUNTS = {  # sentences: train, dev, test, from the data's own README (plain lin
 }
 
 
-@pytest.mark.parametrize("treebank", COUNTS)
+@pytest.mark.parametrize("treebank", rest_slow(COUNTS, fast=["Buryat-BDT", "Sindhi-Isra", "Uyghur-UDT", "Wolof-WTB"]))
 def test_real_treebanks_have_the_counted_sentences(treebank: str) -> None:
     folder = shared(f"data/ud/UD_{treebank}")
     got = {

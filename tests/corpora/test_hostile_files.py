@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
-import os
 from pathlib import Path
 from typing import Any
 
@@ -103,11 +102,6 @@ def damaged(sample: bytes) -> dict[str, bytes]:
     }
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
 def check(path: Path, name: str) -> None:
     """Read strictly and with repair; what is read strictly must come back from being written."""
     for repair in (False, True):
@@ -178,8 +172,9 @@ def test_hostile_bytes(tmp_path: Path, name: str, hostile: str) -> None:
 
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_damaged_samples(tmp_path: Path, name: str) -> None:
-    for sample in SAMPLES.values():
-        for content in damaged(sample.encode()).values():
+    """Its own in every way; of the others', which are all wrong here, some."""
+    for other, sample in SAMPLES.items():
+        for content in [*damaged(sample.encode()).values()][:: 1 if other == name else 4]:
             check(place(tmp_path, name, content), name)
 
 

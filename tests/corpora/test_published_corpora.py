@@ -11,7 +11,7 @@ import pytest
 import isogloss as ig
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.readers import detect_format
-from shared_data import shared
+from shared_data import rest_slow, shared
 
 PANX = {
     f"test-{lang}": 10000
@@ -19,7 +19,6 @@ PANX = {
 }
 PANX |= {f"train-{lang}": 20000 for lang in ["ar", "de", "en", "es", "fr", "id", "ru", "tr", "vi"]}
 PANX |= {"test-hi": 1000, "train-hi": 5000, "dev-ja": 10000, "dev-zh": 10000, "dev-hi": 1000}
-FAST_PANX = ["test-hi", "train-hi", "dev-hi", "test-vi", "dev-zh"]
 MASAKHANER = {"bam": (4462, 638, 1274), "pcm": (2124, 306, 600), "wol": (1871, 267, 539)}
 XNLI = ["ar", "bg", "de", "en", "es", "fr", "hi", "ru", "sw", "tr", "vi", "zh"]
 XQUAD = ["ar", "de", "en", "es", "hi", "ru", "tr", "vi", "zh"]
@@ -27,6 +26,7 @@ TYDI = {
     "dev": {"ar": 921, "bn": 113, "en": 440, "fi": 782, "id": 565, "ko": 276, "ru": 812, "sw": 499, "te": 669},
     "train": {"en": 3696, "ko": 1625, "sw": 2755},
 }
+TYDI_FILES = [(split, lang) for split, counts in TYDI.items() for lang in counts]
 MLQA = {
     "ar-ar": 517, "ar-en": 517, "de-de": 512, "de-en": 512, "en-ar": 517, "en-de": 512, "en-en": 1148, "en-es": 500,
     "en-hi": 507, "en-vi": 511, "es-en": 500, "es-es": 500, "hi-en": 507, "hi-hi": 507, "vi-en": 511, "vi-vi": 511,
@@ -42,22 +42,12 @@ def check(path: Path, corpus: Corpus, count: int, lang: str, tmp_path: Path) -> 
     assert copy.read_bytes() == was or (copy.suffix == ".json" and json.loads(copy.read_bytes()) == json.loads(was))
 
 
-def check_panx(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", rest_slow(PANX, fast=["test-hi", "train-hi", "dev-hi", "dev-zh"]))
+def test_panx(tmp_path: Path, name: str) -> None:
     path = shared(f"data/panx/{name}.tsv.xz")
     corpus = ig.read_ner(path)
     check(path, corpus, PANX[name], name[-2:], tmp_path)
     assert corpus.counts.get("sentences without tags", 0) == (len(corpus) if name.startswith("test") else 0)
-
-
-@pytest.mark.parametrize("name", FAST_PANX)
-def test_panx(tmp_path: Path, name: str) -> None:
-    check_panx(name, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in PANX if name not in FAST_PANX])
-def test_all_of_panx(tmp_path: Path, name: str) -> None:
-    check_panx(name, tmp_path)
 
 
 @pytest.mark.parametrize(("folder", "lang"), [("bam", "bm"), ("pcm", "pcm"), ("wol", "wo")])
@@ -67,7 +57,7 @@ def test_masakhaner(tmp_path: Path, folder: str, lang: str) -> None:
         check(path, ig.read_ner(path), count, lang, tmp_path)
 
 
-@pytest.mark.parametrize("lang", XNLI)
+@pytest.mark.parametrize("lang", rest_slow(XNLI, fast=["ar", "en", "zh"]))
 def test_xnli(tmp_path: Path, lang: str) -> None:
     for split, count in (("dev", 2490), ("test", 5010)):
         path = shared(f"data/xnli/{split}-{lang}.tsv.xz")
@@ -91,23 +81,23 @@ def test_mnli_and_snli(tmp_path: Path, name: str, count: int, lang: str) -> None
     check(path, ig.read_nli(path), count, lang, tmp_path)
 
 
-@pytest.mark.parametrize("lang", XQUAD)
+@pytest.mark.parametrize("lang", rest_slow(XQUAD, fast=["ar", "zh"]))
 def test_xquad(tmp_path: Path, lang: str) -> None:
     path = shared(f"data/xquad/xquad.{lang}.json.xz")
     check(path, ig.read_qa(path), 1190, lang, tmp_path)
 
 
-@pytest.mark.parametrize("split", TYDI)
-def test_tydi(tmp_path: Path, split: str) -> None:
-    for lang, count in TYDI[split].items():
-        path = shared(f"data/tydiqa/{split}/tydiqa.goldp.{lang}.{split}.json.xz")
-        corpus = ig.read_qa(path)
-        check(path, corpus, count, lang, tmp_path)
-        # the dev files here carry no answers, as XTREME hands them out
-        assert corpus.counts.get("questions without answer", 0) == (count if split == "dev" else 0)
+@pytest.mark.parametrize(("split", "lang"), rest_slow(TYDI_FILES, fast=[("dev", "bn"), ("dev", "te"), ("train", "ko")]))
+def test_tydi(tmp_path: Path, split: str, lang: str) -> None:
+    count = TYDI[split][lang]
+    path = shared(f"data/tydiqa/{split}/tydiqa.goldp.{lang}.{split}.json.xz")
+    corpus = ig.read_qa(path)
+    check(path, corpus, count, lang, tmp_path)
+    # the dev files here carry no answers, as XTREME hands them out
+    assert corpus.counts.get("questions without answer", 0) == (count if split == "dev" else 0)
 
 
-@pytest.mark.parametrize("pair", MLQA)
+@pytest.mark.parametrize("pair", rest_slow(MLQA, fast=["ar-en", "en-hi", "vi-vi"]))
 def test_mlqa(tmp_path: Path, pair: str) -> None:
     context, question = pair.split("-")
     path = shared(f"data/mlqa/dev/dev-context-{context}-question-{question}.json.xz")

@@ -42,6 +42,12 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
+def tab(browser: Any) -> Any:
+    """One for all that leave nothing behind: in a new one scripts are read anew."""
+    return browser.new_page()
+
+
+@pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return write_store(tmp_path_factory.mktemp("store"), small(), parsed(), hostile(), planned=1)
 
@@ -54,15 +60,15 @@ def server(store: Store) -> Iterator[str]:
     one.shutdown()
 
 
-def opened(browser: Any, server: str, name: str, width: int = 1440) -> Opened:
+def opened(tab: Any, server: str, name: str, width: int = 1440) -> Opened:
     path, query = PAGES[name]
-    return Opened(browser, f"{server}{path}?{urlencode(query, doseq=True)}", width, own=server)
+    return Opened(tab, f"{server}{path}?{urlencode(query, doseq=True)}", width, own=server)
 
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("name", PAGES)
-def test_it_opens_quietly_and_fits(browser: Any, server: str, name: str, width: int) -> None:
-    one = opened(browser, server, name, width)
+def test_it_opens_quietly_and_fits(tab: Any, server: str, name: str, width: int) -> None:
+    one = opened(tab, server, name, width)
     if name == "compare":
         one.page.wait_for_selector("#compared[data-tested]")
     for details in one.page.locator("details:not(.vega-embed details) > summary").all():
@@ -74,11 +80,10 @@ def test_it_opens_quietly_and_fits(browser: Any, server: str, name: str, width: 
     assert one.page.locator("main img, main iframe, main script").count() == 0
     assert one.low_contrast() == []
     assert one.unnamed() == []
-    one.page.close()
 
 
 def test_runs_are_chosen_across_pages_and_compared(browser: Any, server: str) -> None:
-    one = opened(browser, server, "study")
+    one = opened(browser.new_page(), server, "study")
     page = one.page
     page.locator("input[name=run]").nth(0).check()
     page.locator("input[name=run]").nth(3).focus()
@@ -100,8 +105,8 @@ def test_runs_are_chosen_across_pages_and_compared(browser: Any, server: str) ->
     page.close()
 
 
-def test_tests_appear_and_tables_sort(browser: Any, server: str) -> None:
-    one = opened(browser, server, "compare")
+def test_tests_appear_and_tables_sort(tab: Any, server: str) -> None:
+    one = opened(tab, server, "compare")
     page = one.page
     page.wait_for_selector("#compared[data-tested]")
     cell = page.locator("#compared tr[data-target=fr] td[data-column]").first
@@ -116,11 +121,10 @@ def test_tests_appear_and_tables_sort(browser: Any, server: str) -> None:
     page.locator("#compared button.sort").nth(3).focus()
     page.keyboard.press("Enter")
     assert one.column("#compared", 3) == rising[::-1]
-    page.close()
 
 
-def test_charts_answer_to_choices(browser: Any, server: str) -> None:
-    one = opened(browser, server, "run")
+def test_charts_answer_to_choices(tab: Any, server: str) -> None:
+    one = opened(tab, server, "run")
     page = one.page
     assert (one.drawn("scores"), one.drawn("curves")) == (5, 12)
     page.locator("#languages input").nth(1).uncheck()  # fr
@@ -134,11 +138,10 @@ def test_charts_answer_to_choices(browser: Any, server: str) -> None:
         page.locator("#scores svg.marks").first.get_attribute("aria-label")
         or page.locator("#scores svg.marks [aria-label]").count()
     )
-    page.close()
 
 
-def test_trees_are_drawn_and_run_as_the_text_does(browser: Any, server: str) -> None:
-    one = opened(browser, server, "sentences")
+def test_trees_are_drawn_and_run_as_the_text_does(tab: Any, server: str) -> None:
+    one = opened(tab, server, "sentences")
     page = one.page
     trees = page.locator("article").first.locator("svg.tree")
     assert trees.count() == 2, "one for each run"
@@ -153,24 +156,25 @@ def test_trees_are_drawn_and_run_as_the_text_does(browser: Any, server: str) -> 
     apart = [a for i, a in enumerate(labels) for b in labels[:i]
              if abs(a["x"] - b["x"]) < min(a["width"], b["width"]) / 2 and abs(a["y"] - b["y"]) < 8]  # fmt: skip
     assert apart == [], "no label lies on another"
-    page.close()
 
 
-def test_french_runs_from_left_to_right(browser: Any, server: str) -> None:
-    page = Opened(browser, f"{server}/sentences?{urlencode({'run': TREES[0], 'target': 'fr', 'show': 'all'})}").page
+def test_french_runs_from_left_to_right(tab: Any, server: str) -> None:
+    page = Opened(tab, f"{server}/sentences?{urlencode({'run': TREES[0], 'target': 'fr', 'show': 'all'})}").page
     words = page.locator("svg.tree").first.locator("text:not(.relation)")
     assert words.nth(0).bounding_box()["x"] < words.nth(3).bounding_box()["x"]
-    page.close()
 
 
 def test_the_page_follows_what_is_being_done(browser: Any, tmp_path: Path) -> None:
     store = write_store(tmp_path, parsed(), planned=1)
     server = make_server("127.0.0.1", 0, create_app(tmp_path), threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    page = Opened(browser, f"http://127.0.0.1:{server.server_port}/study?study=trees").page
+    page = browser.new_page()
+    page.clock.install()  # the page asks every few seconds: they are not waited for
+    Opened(page, f"http://127.0.0.1:{server.server_port}/study?study=trees")
     notice = Notice(store)
     page.locator("input[name=run]").first.check()
     notice.tell({"job": "finetuned-open0", "label": "x", "stage": "finetuned", "step": 3, "steps": 10}, now=True)
+    page.clock.fast_forward(1000)
     page.wait_for_selector("#runs .state.running", timeout=15_000)
     assert "step 3 of 10" in page.locator("#doing").inner_text()
     entry = store.need(runs_of(parsed())[0].evaluation).whole()
@@ -178,6 +182,7 @@ def test_the_page_follows_what_is_being_done(browser: Any, tmp_path: Path) -> No
         for name in ("rows.parquet", "predictions.parquet"):
             (made / name).write_bytes((entry / name).read_bytes())
     notice.clear()
+    page.clock.fast_forward(2000)
     page.wait_for_selector("#counts:has-text('3 of 3')", timeout=15_000)
     page.wait_for_selector("#runs:not(:has(.state.open)):not(:has(.state.running))", timeout=15_000)
     assert page.locator("input[name=run]").first.is_checked(), "what was chosen stays so"

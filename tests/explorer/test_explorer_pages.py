@@ -6,7 +6,8 @@ import html
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def client(folder: Path) -> FlaskClient:
     return create_app(folder).test_client()
+
+
+@pytest.fixture(scope="module")
+def listening(folder: Path) -> Callable[[str], FlaskClient]:
+    """A client of the explorer at an address."""
+    return cache(lambda address: create_app(folder, address).test_client())
 
 
 def get(client: FlaskClient, path: str, **query: Any) -> TestResponse:
@@ -311,8 +318,10 @@ def test_the_store_stays_as_it_was(tmp_path: Path) -> None:
         ("lab.example.org", "lab.example.org:8765", True),
     ],
 )
-def test_it_answers_to_its_own_name_only(folder: Path, listens: str, called: str, answers: bool) -> None:
-    answer = create_app(folder, listens).test_client().get("/", headers={"Host": called})
+def test_it_answers_to_its_own_name_only(
+    listening: Callable[[str], FlaskClient], listens: str, called: str, answers: bool
+) -> None:
+    answer = listening(listens).get("/", headers={"Host": called})
     assert answer.status_code == (200 if answers else 403)
     assert ("small study" in answer.text) == answers
 

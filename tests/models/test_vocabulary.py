@@ -340,7 +340,7 @@ def test_real_text_of_unseen_languages(kind: str) -> None:
         with lzma.open(shared(f"data/raw/{lang}.txt.xz"), "rt", encoding="utf-8") as file:
             return [line.strip() for line in islice(file, number) if line.strip()]
 
-    english = lines("en", 1200)
+    english = lines("en", 1000)
     old = train_tokenizer(english[:900], kind, 3000)
     words = [word for line in english[900:] for word in line.split()]
     for lang in ("ug", "mt"):

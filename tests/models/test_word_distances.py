@@ -66,8 +66,8 @@ def test_they_add_and_are_drawn(tiny: Tiny, measured: DistanceHistograms, tmp_pa
     assert titles == ["original · qla>qlc", "other · qla>qlc", "original · qla>qld"]
     both.write(tmp_path / "d.csv")
     assert pl.read_csv(tmp_path / "d.csv").height == both.frame.height
-    both.write(tmp_path / "d.html")
-    assert "related" in (tmp_path / "d.html").read_text(encoding="utf-8")
+    both.write(tmp_path / "d.svg")
+    assert "related" in (tmp_path / "d.svg").read_text(encoding="utf-8")
 
 
 def test_what_cannot_be_is_told(tiny: Tiny, measured: DistanceHistograms) -> None:

@@ -28,19 +28,30 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 TABLE = "#tables table >> nth=0"
+OPACITIES = """([marks, number]) =>
+    new Set([...document.querySelectorAll(marks)].map((one) => one.getAttribute("opacity"))).size === number"""
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Any:
+    return browser.new_page()
 
 
 @pytest.fixture
-def opened(browser: Any, reports: dict[str, Path]) -> Iterator[Opened]:
-    one = Opened(browser, reports["small"].as_uri())
-    yield one
-    one.page.close()
+def opened(tab: Any, reports: dict[str, Path]) -> Opened:
+    return Opened(tab, reports["small"].as_uri())
+
+
+@pytest.fixture(scope="module")
+def seen(browser: Any, reports: dict[str, Path]) -> Opened:
+    """Opened once, for tests that leave to each other what they look at."""
+    return Opened(browser.new_page(), reports["small"].as_uri())
 
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("name", ["small", "hostile"])
-def test_it_opens_quietly_and_fits(browser: Any, reports: dict[str, Path], name: str, width: int) -> None:
-    one = Opened(browser, reports[name].as_uri(), width)
+def test_it_opens_quietly_and_fits(tab: Any, reports: dict[str, Path], name: str, width: int) -> None:
+    one = Opened(tab, reports[name].as_uri(), width)
     assert one.errors == []
     assert one.requests == []
     for details in one.page.locator("details:not(.vega-embed details) > summary").all():
@@ -49,23 +60,22 @@ def test_it_opens_quietly_and_fits(browser: Any, reports: dict[str, Path], name:
     assert one.page.evaluate("window.attacked") is None
     assert one.page.locator("main img, main iframe, main script").count() == 0
     assert one.unnamed() == []
-    one.page.close()
 
 
-def test_a_table_sorts_by_click_and_by_keyboard(opened: Opened) -> None:
-    read = opened.column(TABLE, 2)
-    button = opened.page.locator(TABLE).locator("button.sort").nth(2)
+def test_a_table_sorts_by_click_and_by_keyboard(seen: Opened) -> None:
+    read = seen.column(TABLE, 2)
+    button = seen.page.locator(TABLE).locator("button.sort").nth(2)
     button.click()
-    rising = opened.column(TABLE, 2)
+    rising = seen.column(TABLE, 2)
     values = [float(text.strip("*").replace("−", "-")) for text in rising]
     assert values == sorted(values)
     assert rising != read
     assert button.locator("xpath=..").get_attribute("aria-sort") == "ascending"
     button.focus()
-    opened.page.keyboard.press("Enter")
-    assert opened.column(TABLE, 2) == rising[::-1]
-    opened.page.keyboard.press("Space")
-    assert opened.column(TABLE, 2) == read
+    seen.page.keyboard.press("Enter")
+    assert seen.column(TABLE, 2) == rising[::-1]
+    seen.page.keyboard.press("Space")
+    assert seen.column(TABLE, 2) == read
 
 
 def test_charts_answer_to_choices(opened: Opened) -> None:
@@ -83,8 +93,8 @@ def test_charts_answer_to_choices(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize(("name", "said"), [("small", "41.00"), ("hostile", "<img src=x")])
-def test_a_point_tells_its_values_to_a_pointer(browser: Any, reports: dict[str, Path], name: str, said: str) -> None:
-    one = Opened(browser, reports[name].as_uri())
+def test_a_point_tells_its_values_to_a_pointer(tab: Any, reports: dict[str, Path], name: str, said: str) -> None:
+    one = Opened(tab, reports[name].as_uri())
     drawn = one.page.locator("#scores svg.marks .mark-symbol.role-mark path")
     tip = one.page.locator("#vg-tooltip-element")
     told = []
@@ -96,35 +106,34 @@ def test_a_point_tells_its_values_to_a_pointer(browser: Any, reports: dict[str, 
     assert any(said in text for text in told), told[:2]
     assert tip.locator("img, script").count() == 0
     assert one.page.evaluate("window.attacked") is None
-    one.page.close()
 
 
-def test_the_correlation_on_the_page_is_that_of_the_library(opened: Opened) -> None:
+def test_the_correlation_on_the_page_is_that_of_the_library(seen: Opened) -> None:
     from isogloss.metrics.correlation import spearman
 
     similarity = [0.7, 0.2, 0.6, 0.4]  # means of LAYERS: fr, ug, de, ar
     gap = [0.15, 0.54, 0.24, 0.44]
     expected = f"{spearman(similarity, gap).value:.2f}".replace("-", "−")
-    assert f"ρ = {expected} over 4 languages" in opened.page.locator("figure:has(#gaps) .said").inner_text()
+    assert f"ρ = {expected} over 4 languages" in seen.page.locator("figure:has(#gaps) .said").inner_text()
     for x, y in (([1, 2, 2, 5, 4], [3, 1, 4, 1, 5]), ([1, 2, 3, 4], [2, 1, 4, 3])):
-        assert opened.page.evaluate("([x, y]) => spearman(x, y)", [x, y]) == pytest.approx(spearman(x, y).value)
+        assert seen.page.evaluate("([x, y]) => spearman(x, y)", [x, y]) == pytest.approx(spearman(x, y).value)
 
 
 @pytest.mark.parametrize("by", ["click", "keyboard"])
-@pytest.mark.parametrize(("chart", "marks"), [("curves", "path[stroke-width='2']"), ("histograms", ".mark-rect path")])
-def test_a_legend_brings_one_out(opened: Opened, chart: str, marks: str, by: str) -> None:
-    drawn = opened.page.locator(f"#{chart} svg.marks {marks}")
-    before = {one.get_attribute("opacity") for one in drawn.all()}
-    label = opened.page.locator(f"#{chart} .role-legend-label text").first
-    if by == "click":
-        label.click(force=True)
-    else:
-        label.focus()
-        opened.page.keyboard.press("Enter")
-    opened.page.wait_for_timeout(300)
-    after = {one.get_attribute("opacity") for one in drawn.all()}
-    assert len(before) == 1
-    assert len(after) == 2
+def test_a_legend_brings_one_out(opened: Opened, by: str) -> None:
+    for marks in ("#curves svg.marks path[stroke-width='2']", "#histograms svg.marks .mark-rect path"):
+        drawn = opened.page.locator(marks)
+        before = {one.get_attribute("opacity") for one in drawn.all()}
+        label = opened.page.locator(f"{marks.split()[0]} .role-legend-label text").first
+        if by == "click":
+            label.click(force=True)
+        else:
+            label.focus()
+            opened.page.keyboard.press("Enter")
+        opened.page.wait_for_function(OPACITIES, arg=[marks, 2], timeout=5000)
+        after = {one.get_attribute("opacity") for one in drawn.all()}
+        assert len(before) == 1
+        assert len(after) == 2
 
 
 def test_names_in_the_chart_of_gaps_do_not_lie_on_each_other(opened: Opened) -> None:
@@ -144,8 +153,8 @@ def test_names_in_the_chart_of_gaps_do_not_lie_on_each_other(opened: Opened) -> 
             assert min(across, down) < 1, (a, b)
 
 
-def test_examples_show_the_worst_first_and_right_to_left(opened: Opened) -> None:
-    page = opened.page
+def test_examples_show_the_worst_first_and_right_to_left(seen: Opened) -> None:
+    page = seen.page
     page.select_option("#example-target", label="ug")
     headings = page.locator("#examples .item").all_inner_texts()
     assert [heading.split(":")[0] for heading in headings] == ["Item 3", "Item 2"]
@@ -155,17 +164,18 @@ def test_examples_show_the_worst_first_and_right_to_left(opened: Opened) -> None
     assert page.locator("#examples article").nth(1).locator(".wrong").all_inner_texts() == ["ADJ", "ADJ"]
 
 
-def test_text_has_enough_contrast(opened: Opened) -> None:
-    assert opened.low_contrast() == []
+def test_text_has_enough_contrast(seen: Opened) -> None:
+    assert seen.low_contrast() == []
 
 
-def test_charts_have_words_for_who_cannot_see_them(opened: Opened) -> None:
+def test_charts_have_words_for_who_cannot_see_them(seen: Opened) -> None:
     for id in ("scores", "curves", "gaps", "histograms"):
-        picture = opened.page.locator(f"#{id} svg.marks").first
+        picture = seen.page.locator(f"#{id} svg.marks").first
         assert picture.get_attribute("aria-label") or picture.locator("[aria-label]").count()
 
 
-def test_it_prints_what_it_shows(opened: Opened) -> None:
+def test_it_prints_what_it_shows(browser: Any, reports: dict[str, Path]) -> None:
+    opened = Opened(browser.new_page(), reports["small"].as_uri())
     opened.page.emulate_media(media="print")
     assert not opened.page.locator("nav").is_visible()
     assert not opened.page.locator("#languages").is_visible()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from isogloss.report import page
 from tiny_models import build_masked
 
 
@@ -13,6 +14,12 @@ from tiny_models import build_masked
 def _toys_for_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     monkeypatch.delenv("ISOGLOSS_STORE", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _pages_without_vega(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which takes seconds to put together; that charts are drawn with it is shown elsewhere."""
+    monkeypatch.setattr(page, "vega", lambda: "")
 
 
 @pytest.fixture(scope="session")

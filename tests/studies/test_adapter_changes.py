@@ -43,7 +43,7 @@ def test_they_give_what_the_library_gives(masked: Path, tmp_path: Path) -> None:
     text, model = lab.text("qlb", 60), ig.load_model(masked, device="cpu")
     adapted = ig.adapt(model, text, adapter=ig.language_adapter(), **OPTIONS)
     test = {lang: lab.treebank(lang, "test", n) for lang, n in (("qla", 9), ("qlb", 7))}
-    banks = lab.treebank("qla", "train", 24), lab.treebank("qla", "dev", 8)
+    banks = lab.treebank("qla", "train", 16), lab.treebank("qla", "dev", 8)
     expected = {
         "language": ig.transfer(adapted, "pos", *banks, test, **SETTINGS),
         "words": ig.transfer(ig.extend_vocabulary(model, text, 30), "pos", *banks, test, **SETTINGS),

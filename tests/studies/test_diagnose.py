@@ -21,7 +21,7 @@ from isogloss.studies.study_file import read_study
 from isogloss.training.saved import load_finetuned
 
 LAB = {name: f"lab:qlj/{split}/{n}" for name, split, n in
-       (("train", "train", 8), ("dev", "dev", 4), ("test", "test", 10), ("text", "train", 200))}  # fmt: skip
+       (("train", "train", 8), ("dev", "dev", 4), ("test", "test", 10), ("text", "train", 60))}  # fmt: skip
 HARD = {"plain": 0.5, "adapt": 0.55, "pretrain": 0.3, "bilstm": 0.7}
 Diagnose = Callable[..., Verdict]
 

@@ -105,13 +105,13 @@ def test_a_model_may_have_text_of_its_own(bert: Path, tmp_path: Path) -> None:
     """All that it is taught and tested on is rewritten, and nothing that another model reads."""
     models = {"plain": str(bert), "Latin": {"base": str(bert), "text": ["transliterate"]}}
     data = {**study(bert, changes={"REF": []}), "models": models, "targets": {"qlj": "lab:qlj/test/8"}, "seeds": 1}
-    data["sources"] = {"qlj": {"train": "lab:qlj/train/24", "dev": "lab:qlj/dev/8"}}
+    data["sources"] = {"qlj": {"train": "lab:qlj/train/16", "dev": "lab:qlj/dev/8"}}
     del data["model"]
     results = run(data, tmp_path)
     assert not results.failed
     lab, model = ig.Laboratory(), ig.load_model(bert, device="cpu")
     for name, rewritten in {"plain": lambda corpus: corpus, "Latin": ig.transliterate}.items():
-        banks = [rewritten(lab.treebank("qlj", split, n)) for split, n in (("train", 24), ("dev", 8), ("test", 8))]
+        banks = [rewritten(lab.treebank("qlj", split, n)) for split, n in (("train", 16), ("dev", 8), ("test", 8))]
         told = ig.transfer(model, "pos", banks[0], banks[1], {"qlj": banks[2]}, **SETTINGS)
         rows = results.frame.filter(pl.col("model") == name)
         assert rows.select(COMPARED).equals(told.frame.select(COMPARED))
@@ -154,7 +154,7 @@ def test_adjustment_may_be_done_for_each_seed(bert: Path, tmp_path: Path) -> Non
     assert len(list(tmp_path.rglob("model-*/manifest.json"))) == 2
     lab, model = ig.Laboratory(), ig.load_model(bert, device="cpu")
     test = {lang: lab.treebank(lang, "test", n) for lang, n in (("qla", 9), ("qlb", 7))}
-    banks = lab.treebank("qla", "train", 24), lab.treebank("qla", "dev", 8)
+    banks = lab.treebank("qla", "train", 16), lab.treebank("qla", "dev", 8)
     before = [ig.adjusting(lab.bitext("qla", "qlb", 12), **quick)]
     told = ig.transfer(model, "pos", *banks, test, before=before, seeds=range(2), **SETTINGS)
     rows = results.frame.filter(pl.col("changes") == "adjusted")

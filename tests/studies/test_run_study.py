@@ -25,7 +25,7 @@ from isogloss.studies.text_changes import TextArguments, TextChangeKind
 
 SETTINGS = {"epochs": 2, "batch": 8, "learning_rate": 3e-3}
 SMALL: dict[str, Any] = {
-    "sources": {"qla": {"train": "lab:qla/train/24", "dev": "lab:qla/dev/8"}},
+    "sources": {"qla": {"train": "lab:qla/train/16", "dev": "lab:qla/dev/8"}},
     "targets": {"qla": "lab:qla/test/9", "qlb": "lab:qlb/test/7"},
     "settings": SETTINGS,
     "seeds": 2,
@@ -58,7 +58,7 @@ def test_a_study_gives_what_transfer_gives(bert: Path, tmp_path: Path) -> None:
         told = ig.transfer(
             model,
             "pos",
-            lab.treebank("qla", "train", 24),
+            lab.treebank("qla", "train", 16),
             lab.treebank("qla", "dev", 8),
             test,
             before=before,

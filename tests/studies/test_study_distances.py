@@ -46,7 +46,7 @@ def test_they_are_those_of_the_library(bert: Path, tmp_path: Path) -> None:
     results = run(measured(bert, seeds=1), tmp_path)
     assert not results.failed
     lab, model = ig.Laboratory(), ig.load_model(bert, device="cpu")
-    train, dev = lab.treebank("qla", "train", 24), lab.treebank("qla", "dev", 8)
+    train, dev = lab.treebank("qla", "train", 16), lab.treebank("qla", "dev", 8)
     tuned = finetune(model, TASKS["pos"], train, dev, settings_for(TASKS["pos"].recipe, **SETTINGS), seed=0)
     models = {"REF": model, "REF, fine-tuned (pos)": tuned.encoder}
     told = ig.word_distances(models, lab.bitext("qla", "qlb", 20, "test"), **OPTIONS)

@@ -29,7 +29,7 @@ FAMILIES = ["bert", "xlm-roberta", "xglm", "mt5", "modernbert", "llama", "qwen2"
 LABORATORY = Laboratory(seed=0)
 
 
-def corpus_of(task: Task, n: int = 6) -> Corpus[Any]:
+def corpus_of(task: Task, n: int = 4) -> Corpus[Any]:
     made: Corpus[Any] = getattr(LABORATORY, task.corpus)("qla", "train", n)
     short = (Question("short", "Ti?", "Ta 1982 Rove.", (Answer("Rove", 8),)),) if task.name == "qa" else ()
     return made.with_items((*short, *made))
@@ -96,7 +96,7 @@ def test_the_loss_falls(tiny: Tiny, task: Task, family: str) -> None:
     batch = batch_of(model, task.encode(model, corpus, labels))
     optimizer = torch.optim.SGD(network.parameters(), lr=0.003)
     losses = []
-    for _ in range(6):
+    for _ in range(3):
         loss = task.loss(network, batch)
         losses.append(loss.item())
         optimizer.zero_grad()

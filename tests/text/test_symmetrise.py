@@ -42,7 +42,7 @@ def as_described(e2f: frozenset, f2e: frozenset) -> list[tuple[int, int]]:
     return [(int(e), int(f)) for e, f in np.argwhere(alignment)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(LINKS, LINKS)
 def test_grow_diag_final_and_is_the_textbooks(forward: frozenset, reverse: frozenset) -> None:
     assert symmetrise(forward, reverse, GDFA) == as_described(forward, reverse)

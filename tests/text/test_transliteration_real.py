@@ -10,7 +10,7 @@ import pytest
 from isogloss import read_qa, read_text, read_treebank, transliterate
 from isogloss.corpora.conllu import surface_text
 from isogloss.languages.scripts import letter_script
-from shared_data import shared
+from shared_data import rest_slow, shared
 
 TREEBANKS = {
     "UD_Uyghur-UDT/ug_udt-ud-dev": "ug",
@@ -20,6 +20,7 @@ TREEBANKS = {
     "UD_Russian-PUD/ru_pud-ud-test": "ru",
     "UD_Komi_Zyrian-Lattice/kpv_lattice-ud-test": "kpv",
 }
+FAST = ["UD_Buryat-BDT/bxr_bdt-ud-test", "UD_Arabic-PUD/ar_pud-ud-test", "UD_Komi_Zyrian-Lattice/kpv_lattice-ud-test"]
 TEXTS = ["ug", "ckb", "xmf", "myv"]
 
 
@@ -42,7 +43,7 @@ def check_treebank(path: Path, tmp_path: Path) -> None:
         assert not any(" " in word for word, before in zip(new.words, old.words, strict=True) if " " not in before)
 
 
-@pytest.mark.parametrize("name", TREEBANKS)
+@pytest.mark.parametrize("name", rest_slow(TREEBANKS, fast=FAST))
 def test_treebanks(name: str, tmp_path: Path) -> None:
     check_treebank(shared(f"data/ud/{name}.conllu.xz"), tmp_path)
 
@@ -79,7 +80,7 @@ def test_uyghur_agrees_with_the_treebank_s_own_latin() -> None:
     assert disagreed <= 1  # an annotator's "advcl", which is no Uyghur
 
 
-@pytest.mark.parametrize("lang", ["ar", "ru"])
+@pytest.mark.parametrize("lang", rest_slow(["ar", "ru"], fast=["ar"]))
 def test_answers_of_xquad(lang: str) -> None:
     corpus = read_qa(shared(f"data/xquad/xquad.{lang}.json.xz"))
     latin = transliterate(corpus)

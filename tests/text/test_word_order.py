@@ -13,7 +13,7 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.corpora.conllu import FORMAT, Row, Tree, surface_text
 from isogloss.corpora.corpus import Corpus
 from isogloss.text.word_order import ORDERS
-from shared_data import shared
+from shared_data import rest_slow, shared
 
 
 def tree(*words: tuple[str, str, int, str], feats: str = "") -> Tree:
@@ -119,9 +119,10 @@ def test_any_tree_stays_the_same_tree(sentence: Tree, order: str) -> None:
         assert reorder(bank(new), order)[0].words == new.words
 
 
-@pytest.mark.parametrize(
-    "name", ["English-EWT/en_ewt-ud-dev", "Spanish-PUD/es_pud-ud-test", "French-PUD/fr_pud-ud-test"]
-)
+REAL = ["English-EWT/en_ewt-ud-dev", "Spanish-PUD/es_pud-ud-test", "French-PUD/fr_pud-ud-test"]
+
+
+@pytest.mark.parametrize("name", rest_slow(REAL, fast=REAL[:1]))
 def test_real_treebanks(name: str, tmp_path: Path) -> None:
     real = read_treebank(shared(f"data/ud/UD_{name}.conllu.xz"))
     new = reorder(real, "SOV")

@@ -23,7 +23,7 @@ LOWER.backend_tokenizer.normalizer = normalizers.BertNormalizer()  # no accents,
 
 
 @given(TEXTS)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_words_give_the_tokens_of_whole_texts(bert: LoadedModel, texts: list[str]) -> None:
     for tokenizer in (bert.tokenizer, TRAINED, LOWER):
         assert knows_words_only(tokenizer.backend_tokenizer)

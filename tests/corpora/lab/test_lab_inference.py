@@ -91,7 +91,7 @@ def test_labels_follow_from_the_meanings() -> None:
 
 def test_labels_hold_in_small_worlds() -> None:
     chance = Chance(0, "worlds")
-    for pair in pairs()[:450]:
+    for pair in pairs()[:300]:
         assert verdicts(pair.premise, pair.hypothesis, chance) == WANTED[pair.label], pair
 
 

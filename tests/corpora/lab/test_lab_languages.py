@@ -16,6 +16,7 @@ from isogloss.corpora.lab.meaning import concepts
 from isogloss.corpora.lab.sampling import Sampler
 from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS, NUMBERS
 from isogloss.languages.codes import canonical, language_of_path
+from shared_data import rest_slow
 
 
 def edit_distance(one: str, other: str) -> int:
@@ -105,7 +106,7 @@ def test_every_concept_is_talked_about() -> None:
     assert len(missing) < 0.03 * len(CONTENT_WORDS), sorted(missing)
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("code", rest_slow(LANGUAGES, fast=["qla", "qld", "qlf", "qlj"]))
 def test_thousands_of_word_forms(code: str) -> None:
     """In 2,000 sentences most of them; `test_the_whole_claim` counts in 30,000."""
     forms: Counter[str] = Counter()

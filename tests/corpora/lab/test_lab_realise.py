@@ -91,7 +91,7 @@ def test_basic_word_order_is_the_declared_one(code: str) -> None:
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_sentence_lengths(code: str) -> None:
-    lengths = [len(sentence.words) for sentence in islice(Laboratory(1).sentences(code, "treebank"), 1500)]
+    lengths = [len(sentence.words) for sentence in islice(Laboratory(1).sentences(code, "treebank"), 500)]
     assert min(lengths) >= 4
     assert max(lengths) <= 27
     assert 7.5 < sum(lengths) / len(lengths) < 13
@@ -100,7 +100,7 @@ def test_sentence_lengths(code: str) -> None:
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_lines_of_running_text_are_shorter(code: str) -> None:
-    lengths = [len(sentence.words) for sentence in islice(Laboratory(1).sentences(code), 600)]
+    lengths = [len(sentence.words) for sentence in islice(Laboratory(1).sentences(code), 300)]
     assert min(lengths) >= 2
     assert 6 < sum(lengths) / len(lengths) < 11
 
