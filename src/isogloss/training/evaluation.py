@@ -1,7 +1,7 @@
 """Predictions and scores of many corpora in one pass: all their items are read side by side, by length.
 
-Evaluation computes in fp32, so that how the items are grouped does not show in the result. On a GPU the products are
-TF32's, several times as fast: ten bits of mantissa, where training has the seven of bf16.
+Evaluation computes in fp32, so that how the items are grouped does not show in the result. On a GPU, for the sake of
+speed, products are TF32's: ten bits of mantissa, where training has the seven of bf16.
 """
 
 from __future__ import annotations
