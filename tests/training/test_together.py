@@ -31,7 +31,7 @@ from isogloss.training import shapes
 from isogloss.training.batches import epoch_batches
 from isogloss.training.checkpoint import Checkpoints
 from isogloss.training.determinism import reproducible
-from isogloss.training.finetune import can_go_together, finetune, finetune_together, objective
+from isogloss.training.finetune import can_go_together, finetune, finetune_together, fresh_networks, objective
 from isogloss.training.loop import train, train_together
 from isogloss.training.objective import Objective
 from isogloss.training.reports import NotFinite, Report
@@ -418,6 +418,18 @@ def test_models_that_go_together(bert: LoadedModel, monkeypatch: pytest.MonkeyPa
     assert not ask(reshaped(bert, num_hidden_layers=2))
     monkeypatch.setattr(finetuning, "join", lambda: Workers(0, 2))
     assert not ask(bert), "several processes"
+
+
+@pytest.mark.parametrize("name", ["pos", "parse", "nli", "qa"])
+def test_a_head_drawn_once_is_the_one_each_network_would_draw(bert: LoadedModel, name: str) -> None:
+    task, labels = TASKS[name], TASKS[name].labels(corpus_for(TASKS[name].corpus))
+    models, seeds = [bert, altered(bert), altered(bert), bert], [3, 3, 4, 4]
+    together = fresh_networks(models, task, labels, seeds)
+    by_itself = [fresh_networks([model], task, labels, [seed])[0] for model, seed in zip(models, seeds, strict=True)]
+    found, expected = ([fingerprint(network) for network in networks] for networks in (together, by_itself))
+    assert found == expected and len(set(found)) == len(found)
+    weights = [weight.data_ptr() for network in together for weight in network.parameters()]
+    assert len(set(weights)) == len(weights), "no two share a weight"
 
 
 def test_outside_randomness_is_left_as_it_was(bert: LoadedModel) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from isogloss.core.errors import UsageError, shown
@@ -70,7 +70,7 @@ def span_counts(gold: Sequence[str], predicted: Sequence[str]) -> F1Counts:
     0.5
     """
     same_length(gold, predicted, "words")
-    gold_spans, predicted_spans = set(read_spans(gold)), set(read_spans(predicted))
+    gold_spans, predicted_spans = _spans(tuple(gold)), _spans(tuple(predicted))
     return F1Counts(len(gold_spans), len(predicted_spans), len(gold_spans & predicted_spans))
 
 
@@ -83,6 +83,12 @@ def token_counts(gold: Sequence[str], predicted: Sequence[str]) -> F1Counts:
     same_length(gold, predicted, "words")
     correct = sum([g == p != "O" for g, p in zip(gold, predicted, strict=True)])
     return F1Counts(len(gold) - gold.count("O"), len(predicted) - predicted.count("O"), correct)
+
+
+@lru_cache(100_000)
+def _spans(tags: tuple[str, ...]) -> frozenset[Span]:
+    """Short sentences are alike: 10,000 of PAN-X have 1,890 sequences of tags."""
+    return frozenset(read_spans(tags))
 
 
 @cache

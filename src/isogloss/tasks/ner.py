@@ -30,9 +30,10 @@ def gold(sentence: NerSentence) -> list[str]:
     >>> gold(NerSentence((("Marie", "I-PER"), ("Curie", "I-PER"))))
     ['B-PER', 'I-PER']
     """
-    if sentence.tags is None:
+    tags = sentence.tags
+    if tags is None:
         raise UsageError(f"sentence {shown(' '.join(sentence.words))}: no entity tags to score against")
-    return sentence.tags
+    return tags
 
 
 def annotate(sentence: NerSentence, tags: list[str]) -> NerSentence:

@@ -72,6 +72,6 @@ def mean_cross_entropy(scores: Tensor, target: Tensor, parts: int = 1) -> Tensor
 @torch.no_grad()
 def predict_tags(network: nn.Module, batch: Batch, labels: Labels) -> list[list[str]]:
     """The most probable tag of each word, by itself."""
-    best = batch.words(network(**batch.inputs).logits).argmax(-1).tolist()
-    words = batch.known.sum(1).tolist()
-    return [[labels[TAGS][number] for number in row[:length]] for row, length in zip(best, words, strict=True)]
+    best = batch.words(network(**batch.inputs).logits).argmax(-1)
+    tags, words = np.array(labels[TAGS], dtype=object)[best.cpu().numpy()], batch.known.sum(1).tolist()
+    return [row[:length].tolist() for row, length in zip(tags, words, strict=True)]

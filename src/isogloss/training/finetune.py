@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -108,7 +109,7 @@ def can_go_together(
         return False
     labels = task.labels(train_on)
     with seeded(0):
-        return stackable([task.network(model, labels) for model in models])
+        return stackable([model.body for model in models]) and stackable([task.network(models[0], labels)])
 
 
 def _finetuned(
@@ -124,16 +125,32 @@ def _finetuned(
 ) -> list[FineTuned]:
     check_corpus(task, train_on, "train")
     check_corpus(task, dev, "dev")
-    labels, networks = task.labels(train_on), []
-    for model, seed in zip(models, seeds, strict=True):
-        with seeded(derive_seed(seed, "head")):
-            networks.append(task.network(model, labels).to(model.device).float())
+    labels = task.labels(train_on)
+    networks = fresh_networks(models, task, labels, seeds)
     learning = objective(models[0], task, train_on, dev, labels, extra, settings, seeds[0])
     logs = train_together(networks, learning, settings, seeds=seeds, checkpoints=checkpoints, progress=progress)
     return [
         FineTuned(task, model, labels, network, tuple(log))
         for model, network, log in zip(models, networks, logs, strict=True)
     ]
+
+
+def fresh_networks(models: Sequence[LoadedModel], task: Task, labels: Labels, seeds: Sequence[int]) -> list[nn.Module]:
+    """A network of each model, its head drawn from the seed; several models are of one shape.
+
+    Heads of one seed are the same and are drawn once: with them a whole network is, which takes a second at base size.
+    """
+    networks: list[nn.Module] = []
+    drawn: dict[int, nn.Module] = {}
+    for model, seed in zip(models, seeds, strict=True):
+        if seed in drawn:
+            network = copy.deepcopy(drawn[seed])
+            body_of(network).load_state_dict({**model.body.state_dict(), **model.pooler}, strict=False)
+        else:
+            with seeded(derive_seed(seed, "head")):
+                network = drawn[seed] = task.network(model, labels).to(model.device).float()
+        networks.append(network)
+    return networks
 
 
 def objective(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
@@ -27,22 +27,26 @@ def result_rows(evaluations: Evaluations, facts: Mapping[str, Any]) -> pl.DataFr
 
 def prediction_rows(evaluations: Evaluations, facts: Mapping[str, Any]) -> pl.DataFrame:
     """One row per item of the test sets."""
-    return pl.DataFrame(list(_items(evaluations, facts)), infer_schema_length=None)
+    parts = [_items(one, target) for (split, target), one in evaluations.items() if split == "test"]
+    shared = [pl.lit(value).alias(name) for name, value in facts.items()]
+    return pl.concat(parts, how="vertical_relaxed").select(*shared, pl.all())
 
 
-def _items(evaluations: Evaluations, facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for (split, target), one in evaluations.items():
-        if split != "test":
-            continue
-        texts = one.texts or [None] * len(one.gold)
-        for item, (gold, prediction, text) in enumerate(zip(one.gold, one.predictions, texts, strict=True)):
-            counts = {
-                f"{metric}.{name}": value
-                for metric, counted in one.counts.items()
-                for name, value in vars(counted[item]).items()
-            }
-            row = {**facts, "target": target, "item": item, "gold": as_json(gold), "prediction": as_json(prediction)}
-            yield {**row, "text": None if text is None else as_json(text), **counts}
+def _items(one: Evaluation, target: str) -> pl.DataFrame:
+    """The columns of one test set, each by itself: row by row takes twice as long."""
+    counts = {
+        f"{metric}.{name}": [getattr(each, name) for each in counted]
+        for metric, counted in one.counts.items()
+        for name in vars(counted[0])
+    }
+    columns = {
+        "target": [target] * len(one.gold),
+        "item": range(len(one.gold)),
+        "gold": list(map(as_json, one.gold)),
+        "prediction": list(map(as_json, one.predictions)),
+        "text": list(map(as_json, one.texts)) if one.texts else [None] * len(one.gold),
+    }
+    return pl.DataFrame(columns | counts, schema_overrides={"text": pl.String})
 
 
 def as_json(value: object) -> str:
@@ -51,10 +55,13 @@ def as_json(value: object) -> str:
     >>> as_json([(2, "nsubj"), (0, "root")])
     '[[2, "nsubj"], [0, "root"]]'
     """
-    return json.dumps(value, ensure_ascii=False, default=_plain)
+    return ENCODER.encode(value)
 
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return str(value)
+
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)  # made once, not for every value
