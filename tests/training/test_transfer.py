@@ -15,6 +15,7 @@ import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.load import LoadedModel
 from isogloss.results.record import Results
+from isogloss.tasks import TASKS
 from isogloss.training import transfer as module
 from isogloss.training.identity import corpus_identity, identity, model_identity
 from isogloss.training.reports import Report
@@ -58,6 +59,18 @@ def test_predictions_add_up_to_the_scores(bert: LoadedModel) -> None:
         pairs = [(json.loads(g), json.loads(p)) for g, p in mine.select("gold", "prediction").rows()]
         assert [gold for gold, _ in pairs] == [tree.upos for tree in TEST[row["target"]]]
         assert mine["accuracy.correct"].to_list() == [sum(map(str.__eq__, g, p)) for g, p in pairs]
+
+
+def test_a_network_with_one_answer_for_all_is_told_of(bert: LoadedModel) -> None:
+    lab = ig.Laboratory()
+    pairs = {
+        "train": lab.nli("qla", "train", 6),
+        "dev": lab.nli("qla", "dev", 6),
+        "test": {"qlb": lab.nli("qlb", "test", 2)},
+    }
+    stuck = replace(TASKS["nli"], predict=lambda _network, batch, _labels: ["neutral"] * len(batch.first_row))
+    with pytest.warns(UserWarning, match="nli qla seed 3: all items of the dev set get the same answer"):
+        run(bert, task=stuck, seeds=[3], **pairs)
 
 
 def test_what_is_done_is_not_done_again(bert: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

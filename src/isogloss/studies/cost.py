@@ -2,8 +2,8 @@
 
 The rule: training takes 6 operations per weight and token, reading 2; a processor does 2·10¹⁰ of them a second for each
 thread, a GPU 3.5·10¹⁴ in bf16, and a step of fine-tuning takes it 5 ms more (fitted to two measurements on an H200, see
-`docs/performance.md`); it reads in fp32, at 4·10¹³ (60 % of an H200's data sheet, not measured). How many weights there
-are says `weights`.
+`docs/performance.md`); it reads, with all that the host does of it, at 4·10¹³. How many weights there are says
+`weights`.
 """
 
 from __future__ import annotations

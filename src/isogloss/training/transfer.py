@@ -8,6 +8,7 @@ scored with the network that is already there.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
 from isogloss.training.adapters import swapped
 from isogloss.training.checkpoint import Checkpoints
-from isogloss.training.evaluation import evaluate
+from isogloss.training.evaluation import Evaluation, evaluate
 from isogloss.training.finetune import ExtraLoss, FineTuned, check_corpus, finetune
 from isogloss.training.identity import corpus_identity, identity, model_identity
 from isogloss.training.replay import AlignmentReplay
@@ -203,8 +204,27 @@ def scores(
         other = swapped(tuned, adapter)
         evaluations |= evaluate(other.network, other.task, other.model, {key: corpora[key]}, other.labels)
     evaluations = {key: evaluations[key] for key in corpora}
+    if one_answer(evaluations["dev", source]):
+        which = " ".join(str(facts[name]) for name in ("model", "changes") if facts.get(name))
+        warnings.warn(
+            f"{which} {task.name} {source} seed {facts['seed']}: all items of the dev set get the same answer; "
+            "the network has learnt nothing, which a lower learning rate may change",
+            stacklevel=2,
+        )
     shared = {**facts, "task": task.name, "source": source}
     return Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy())
+
+
+def one_answer(evaluation: Evaluation) -> bool:
+    """Whether items that are to be told apart all got the same prediction: what training that went astray ends with.
+
+    >>> one_answer(Evaluation(["yes", "yes"], ["yes", "no"], {}, {}))
+    True
+    >>> one_answer(Evaluation(["yes", "yes"], ["yes", "yes"], {}, {}))
+    False
+    """
+    alike = [all(value == values[0] for value in values) for values in (evaluation.predictions, evaluation.gold)]
+    return alike == [True, False]
 
 
 def changed(model: LoadedModel, changes: Sequence[ModelChange], seed: int) -> LoadedModel:
