@@ -52,6 +52,7 @@ def test_predictions_add_up_to_the_scores(bert: LoadedModel) -> None:
     results = run(bert)
     predictions = results.predictions.collect()
     assert predictions["target"].to_list() == ["fr"] * 9 + ["en"] * 7 + ["ru"] * 5
+    assert predictions.schema["seed"] == predictions.schema["item"] == pl.Int64, "as in the stores that there are"
     for row in results.tests.iter_rows(named=True):
         mine = predictions.filter(pl.col("target") == row["target"])
         assert mine["item"].to_list() == list(range(row["n"]))
@@ -59,6 +60,11 @@ def test_predictions_add_up_to_the_scores(bert: LoadedModel) -> None:
         pairs = [(json.loads(g), json.loads(p)) for g, p in mine.select("gold", "prediction").rows()]
         assert [gold for gold, _ in pairs] == [tree.upos for tree in TEST[row["target"]]]
         assert mine["accuracy.correct"].to_list() == [sum(map(str.__eq__, g, p)) for g, p in pairs]
+
+
+def test_no_test_sets_make_no_rows(bert: LoadedModel) -> None:
+    results = run(bert, test={})
+    assert results.frame["split"].to_list() == ["dev"] and not len(results.predictions.collect())
 
 
 def test_a_network_with_one_answer_for_all_is_told_of(bert: LoadedModel) -> None:
