@@ -21,10 +21,11 @@ from isogloss.results.store import Store
 from isogloss.results.study_results import StudyResults
 from isogloss.studies import makers, work
 from isogloss.studies.backends import Job
+from isogloss.studies.explain import explain
 from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.run import planned
 from isogloss.studies.study_file import study_of
-from isogloss.studies.together import joined, trainings
+from isogloss.studies.together import joined, most_alike, trainings
 from isogloss.training.reports import NotFinite
 
 ADAPT = {"adapt": {"text": "lab:qlb/train/20", "steps": 4}}
@@ -66,6 +67,10 @@ def test_runs_of_one_seed_come_together_first(bert: Path) -> None:
     assert [len(trainings(job)) for job in joined(jobs_of(plan), 3, plan.stages)] == [3, 3]
     assert [len(trainings(job)) for job in joined(jobs_of(plan), 5, plan.stages)] == [5, 1]
     assert [len(trainings(job)) for job in joined(jobs_of(plan), 99, plan.stages)] == [6]
+    assert most_alike(jobs_of(plan), plan.stages) == 2 and most_alike([], plan.stages) == 0
+    on_gpu = plan_study(plan.study, device="cuda")
+    assert dict(explain(on_gpu, None))["as one"].endswith("--together 2 is faster on a GPU")
+    assert "as one" not in dict(explain(plan, None)), "on a CPU it is not"
 
 
 @pytest.mark.parametrize("networks", ["keep", "discard"])

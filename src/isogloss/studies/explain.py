@@ -10,6 +10,7 @@ from isogloss.studies.cost import estimate, network_bytes, schedules
 from isogloss.studies.devices import cores
 from isogloss.studies.parts import for_task
 from isogloss.studies.planned import Plan
+from isogloss.studies.together import most_alike
 
 KINDS = {
     "model": "changed models",
@@ -39,7 +40,8 @@ def explain(plan: Plan, store: Store | None, gpus: Sequence[int] = ()) -> Iterat
         yield KINDS[kind], f"{len(own):,}{shared}; {sum(id in done for id in own):,} done"
     finished = sum(all(goal in done for goal in run.goals) for run in plan.runs)
     yield "done", f"{finished:,} of {len(plan.runs):,} runs" + (f", in {store.folder}" if store else "")
-    left = [stage for job in plan.jobs(done) for stage in job.stages]
+    jobs = plan.jobs(done)
+    left = [stage for job in jobs for stage in job.stages]
     cost = estimate(plan, left, store)
     size = sum(network_bytes(stage, plan) for stage in left) / 1e9
     if size and study.networks == "keep":
@@ -47,6 +49,11 @@ def explain(plan: Plan, store: Store | None, gpus: Sequence[int] = ()) -> Iterat
     workers = max(1, cores() // study.threads)
     shares = f"{span(cost.seconds / workers)} of {workers}"
     yield "cost", f"about {span(cost.seconds)} of one worker, {shares} ({cost.basis})"
+    if plan.device == "cuda" and (alike := most_alike(jobs, plan.stages)) > 1:
+        yield (
+            "as one",
+            f"{alike} runs of a seed differ in weights alone: --together {alike} is faster on a GPU",
+        )
     for schedule in schedules(plan, store, gpus):
         count = schedule.workers
         paid = f"{schedule.utilisation:.0%} busy, {schedule.hours:.2f} GPU-hours"

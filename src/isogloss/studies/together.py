@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,11 @@ def joined(jobs: Sequence[Job], number: int, stages: Mapping[str, Stage]) -> lis
         alike.sort(key=_seed)
         found += [_one(alike[start : start + number]) for start in range(0, len(alike), number)]
     return found
+
+
+def most_alike(jobs: Sequence[Job], stages: Mapping[str, Stage]) -> int:
+    """How many of one seed can be joined at the most: they read the same batches, and nothing pads another."""
+    return max(Counter((_kinship(job, stages), _seed(job)) for job in jobs).values(), default=0)
 
 
 def trainings(job: Job) -> list[Stage]:
