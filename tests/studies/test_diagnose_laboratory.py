@@ -11,7 +11,7 @@ from isogloss.studies.diagnosis import Verdict
 
 UNSEEN = {role: next(code for code, one in LANGUAGES.items() if one.role == role)
           for role in ("easy", "intermediate", "hard")}  # fmt: skip
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # beside others two cores are not quiet
 
 
 @pytest.fixture(scope="module", params=UNSEEN)
