@@ -29,7 +29,7 @@ from isogloss.studies.study_file import read_study
 from isogloss.tasks import TASKS
 
 STUDY = Path(__file__).parent / "table-1.yaml"
-SLICE = {"seeds": 1, "networks": "keep"}  # they say how long their training took; writing them is part of it
+SLICE = {"seeds": 1, "networks": "keep"}  # they say how long their training took
 FEWER = {"changes": {"REF": [], "1-2": [{"reinit": "1-2"}], "3-4": [{"reinit": "3-4"}]}}
 PER_GPU, TOGETHER = 3, 7
 LANGUAGES = ("qla", "qlb", "qlc", "qld")

@@ -69,7 +69,7 @@ def test_runs_of_one_seed_come_together_first(bert: Path) -> None:
     assert [len(trainings(job)) for job in joined(jobs_of(plan), 99, plan.stages)] == [6]
     assert most_alike(jobs_of(plan), plan.stages) == 2 and most_alike([], plan.stages) == 0
     on_gpu = plan_study(plan.study, device="cuda")
-    assert dict(explain(on_gpu, None))["as one"].endswith("--together 2 is faster on a GPU")
+    assert dict(explain(on_gpu, None))["as one"].endswith("--together 2 (BERT's kind) is faster")
     assert "as one" not in dict(explain(plan, None)), "on a CPU it is not"
 
 

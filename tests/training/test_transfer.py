@@ -75,8 +75,9 @@ def test_a_network_with_one_answer_for_all_is_told_of(bert: LoadedModel) -> None
         "test": {"qlb": lab.nli("qlb", "test", 2)},
     }
     stuck = replace(TASKS["nli"], predict=lambda _network, batch, _labels: ["neutral"] * len(batch.first_row))
-    with pytest.warns(UserWarning, match="nli qla seed 3: all items of the dev set get the same answer"):
-        run(bert, task=stuck, seeds=[3], **pairs)
+    with pytest.warns(UserWarning, match="all items of the dev set get the same answer") as told:
+        results = run(bert, task=stuck, seeds=[3], **pairs)
+    assert f"nli qla seed 3, run {results.frame['run'][0]}: " in str(told[0].message)
 
 
 def test_what_is_done_is_not_done_again(bert: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

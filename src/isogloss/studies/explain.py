@@ -50,10 +50,7 @@ def explain(plan: Plan, store: Store | None, gpus: Sequence[int] = ()) -> Iterat
     shares = f"{span(cost.seconds / workers)} of {workers}"
     yield "cost", f"about {span(cost.seconds)} of one worker, {shares} ({cost.basis})"
     if plan.device == "cuda" and (alike := most_alike(jobs, plan.stages)) > 1:
-        yield (
-            "as one",
-            f"{alike} runs of a seed differ in weights alone: --together {alike} is faster on a GPU",
-        )
+        yield "as one", f"{alike} runs of a seed differ in weights alone: --together {alike} (BERT's kind) is faster"
     for schedule in schedules(plan, store, gpus):
         count = schedule.workers
         paid = f"{schedule.utilisation:.0%} busy, {schedule.hours:.2f} GPU-hours"

@@ -205,12 +205,9 @@ def scores(
         evaluations |= evaluate(other.network, other.task, other.model, {key: corpora[key]}, other.labels)
     evaluations = {key: evaluations[key] for key in corpora}
     if one_answer(evaluations["dev", source]):
-        which = " ".join(str(facts[name]) for name in ("model", "changes") if facts.get(name))
-        warnings.warn(
-            f"{which} {task.name} {source} seed {facts['seed']}: all items of the dev set get the same answer; "
-            "the network has learnt nothing, which a lower learning rate may change",
-            stacklevel=2,
-        )
+        which = f"{task.name} {source} seed {facts['seed']}, run {facts['run']}"
+        why = "the network has learnt nothing, which a lower learning rate may change"
+        warnings.warn(f"{which}: all items of the dev set get the same answer; {why}", stacklevel=2)
     shared = {**facts, "task": task.name, "source": source}
     return Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy())
 
