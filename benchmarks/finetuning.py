@@ -91,7 +91,7 @@ def speed(quick: bool) -> None:
 def quality(quick: bool) -> None:
     """Dev scores of both after the same training, seed by seed."""
     gpu = torch.cuda.is_available()
-    bank, dev = corpora(64 if quick else None if gpu else 400)
+    bank, dev = corpora(64 if quick else 6400 if gpu else 400)
     model = ig.load_model(ENCODER, device="cuda" if gpu else "cpu")
     print(f"{ENCODER.name}, {len(bank)} sentences, {EPOCHS} epochs, {SEEDS} seeds")
     scores: dict[str, list[float]] = {"isogloss": [], "Trainer": []}

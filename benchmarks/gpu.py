@@ -1,15 +1,18 @@
 """`make bench-gpu`: side by side on one GPU in one run, each with the floor that it is compared to.
 
 Fine-tuning against the `Trainer` of transformers, extraction against a plain loop, adjustment against a loop over
-words, pretraining against a plain compiled loop, steps with continual learning against those without, several runs at
-a time against one after the other, and a slice of Table 1 with what the whole takes. Without a GPU all of it is done on
-the CPU with small models.
+words, pretraining against a plain compiled loop, steps with continual learning against those without, a slice of Table
+1 with what the whole takes, and several runs at a time against one after the other. Without a GPU all of it is done on
+the CPU with small models. Each part is a process of its own: it finds the GPU empty, and one that fails does not stop
+the others.
 """
 
 from __future__ import annotations
 
 import platform
-from importlib import import_module
+import subprocess
+import sys
+import time
 
 import torch
 import transformers
@@ -17,13 +20,20 @@ import transformers
 from benchmarks import floor
 from isogloss import __version__
 
-PARTS = ["finetuning", "extraction", "adjustment", "pretraining", "replay", "side_by_side", "table_1"]
+PARTS = ["finetuning", "extraction", "adjustment", "pretraining", "replay", "table_1", "side_by_side"]
 
 
 def run(quick: bool = False) -> None:
     print(f"isogloss {__version__}, torch {torch.__version__}, transformers {transformers.__version__}, "
           f"Python {platform.python_version()}")  # fmt: skip
-    print(floor.peaks())
+    print(floor.peaks(), flush=True)
+    torch.cuda.empty_cache()
+    failed = []
     for name in PARTS:
-        print(f"\n-- {name}")
-        import_module(f"benchmarks.{name}").run(quick=quick)
+        start = time.perf_counter()
+        command = [sys.executable, "-u", "-m", "benchmarks", name, *(["--quick"] if quick else [])]
+        if subprocess.run(command).returncode:
+            failed.append(name)
+        print(f"({time.perf_counter() - start:.0f} s)", flush=True)
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")

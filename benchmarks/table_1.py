@@ -3,14 +3,15 @@
 `table-1.yaml` beside this file is the whole: three tasks × REF and six pairs of layers × five seeds, from English to 17
 targets, by the published recipes. Done is one seed of it, 21 runs, with a third of the epochs (`TASK=pos` in the
 environment: of that task alone; `PART=1`: all epochs). On a GPU the seven runs of a task are trained as one network
-(`TOGETHER=1`: each by itself), and the tasks share the GPU (`PER_GPU=1`: one after the other). The whole is five times
-the slice, and its fine-tuning three times that. Reading, the start of kernels and their recording, which the whole does
-not repeat, are multiplied too: it takes rather less. Without the real treebanks, or at the small size, the corpora are
-the laboratory's, and on a CPU the runs are three of each task.
+(`TOGETHER=1`: each by itself), and the tasks share the GPU, by MPS where that is there (`PER_GPU=1`: one after the
+other). The whole is five times the slice, and its fine-tuning three times that. Reading, the start of kernels and their
+recording, which the whole does not repeat, are multiplied too: it takes rather less. Without the real treebanks, or at
+the small size, the corpora are the laboratory's, and on a CPU the runs are three of each task.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import time
@@ -19,7 +20,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import finetuning
+from benchmarks import finetuning, mps
 from benchmarks.timing import SHARED
 from isogloss.models.load import LoadedModel, quiet_library
 from isogloss.results.store import Store
@@ -57,7 +58,11 @@ def run(quick: bool = False) -> None:
         epochs = {name: {"epochs": TASKS[name].recipe.epochs // part} for name in ("pos", "parse", "ner")}
         shorter = {} if part == 1 else {"settings": epochs}
         study, place = read_study(STUDY, {**values, **sliced, **shorter}), "cuda:0" if gpu else "cpu"
-        results = run_study(study, store=store.folder, device=place, workers=share, per_gpu=share, together=together)
+        by_mps = share > 1 and mps.available()
+        with mps.service(Path(folder) / "mps") if by_mps else contextlib.nullcontext():
+            results = run_study(
+                study, store=store.folder, device=place, workers=share, per_gpu=share, together=together
+            )
         assert not results.failed, results.failed
         seconds, runs = time.perf_counter() - start, results.frame["run"].n_unique()
         plan = planned(STUDY, store, set={**values, **sliced, **shorter}, device=device)
@@ -65,7 +70,8 @@ def run(quick: bool = False) -> None:
         tasks = sorted({run.task for run in plan.runs})
         tuning, scoring = ({one: sum(_times(store, plan, one, kind)) for one in tasks} for kind in STAGES)
         busy = part * sum(tuning.values()) + sum(scoring.values())
-        print(f"the slice, {runs} runs, 1/{part} of the epochs, {together} as one and {share} such jobs at a time: "
+        print(f"the slice, {runs} runs, 1/{part} of the epochs, {together} as one and {share} such jobs at a time"
+              f"{', MPS' if by_mps else ''}: "
               f"{seconds:.1f} s with the start of workers")  # fmt: skip
         print(f"all {len(whole.runs)} runs, all epochs: {len(whole.runs) / runs * busy / share / 60:.1f} min")
         for one in tasks:
