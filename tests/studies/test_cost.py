@@ -14,10 +14,12 @@ from isogloss.models.bilstm import BilstmParser, BilstmTagger
 from isogloss.models.bilstm_model import BILSTM, bilstm
 from isogloss.models.load import load_model
 from isogloss.studies import cost
-from isogloss.studies.cost import estimate, network_bytes
+from isogloss.studies.cost import estimate, network_bytes, weighed_jobs
+from isogloss.studies.parts import LAB
 from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.study_file import read_study, study_of
 from isogloss.studies.weights import BILSTM_WEIGHTS, UNKNOWN, folder_weights, pretrained_weights, weights_of
+from isogloss.tasks import TASKS
 from isogloss.training.language_settings import DEFAULT_BUDGET, LanguageModelSettings
 
 PRETRAIN = {"texts": {"qla": "lab:qla/train/100"}, "layers": 4, "width": 128, "vocabulary": 2000}
@@ -113,3 +115,32 @@ def test_settings_of_a_model_show_in_its_cost() -> None:
 def test_twins_of_the_laboratory_cost_minutes(name: str) -> None:
     plan = plan_study(read_study(Path(__file__).parents[2] / "studies" / "lab" / f"{name}.yaml"))
     assert 60 < seconds(plan) < 3600
+
+
+def test_networks_trained_as_one_take_less_than_one_by_one_on_a_gpu(bert: Path) -> None:
+    columns = {"REF": [], "1": [{"reinit": 1}], "2": [{"reinit": 2}]}
+    data = {**STUDY, "model": str(bert), "changes": columns, "seeds": 1, "task": "pos", "settings": {"batch": 8}}
+    plan = plan_study(study_of(data), device="cuda")
+    alone, (stack,) = weighed_jobs(plan, None), weighed_jobs(plan, None, together=3)
+    tuned = [one for one in plan.stages.values() if one.kind == "finetuned"]
+    sentences = int(LAB.fullmatch(STUDY["sources"]["qla"]["train"])["number"])
+    epochs, weights = TASKS["pos"].recipe.epochs, folder_weights(bert)
+    steps, operations = epochs * sentences / 8, 6 * weights * epochs * sentences * cost.SENTENCE
+    rest = sum(job.seconds for job in alone) - estimate(plan, tuned, None).seconds
+    by_hand = steps * (0.004 + 3 * (0.0009 + 58 * weights / 4.2e12)) + 3 * operations / 3.5e14
+    assert stack.seconds == pytest.approx(by_hand + rest)
+    assert stack.seconds < sum(job.seconds for job in alone) == pytest.approx(seconds(plan))
+    here = plan_study(study_of(data), device="cpu")
+    assert weighed_jobs(here, None, together=3)[0].seconds == pytest.approx(seconds(here)), "nothing is gained on a CPU"
+
+
+def test_the_rule_for_networks_as_one_is_near_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Milliseconds of a step on an H200, from docs/performance.md: networks, weights, tokens a step."""
+    measured = {(3, 91.6e6, 357): 12.7, (7, 91.6e6, 357): 24.3, (7, 34.0e6, 714): 15.2}
+    for (networks, weights, tokens), milliseconds in measured.items():
+        monkeypatch.setattr(cost, "weights_of", lambda *_, number=weights: number)
+        monkeypatch.setattr(cost, "_taught", lambda *_, number=6 * weights * tokens: (1.0, number))
+        plan = planned("laboratory", seeds=networks)
+        tuned = [one for one in plan.stages.values() if one.kind == "finetuned"]
+        assert len(tuned) == networks
+        assert 1000 * cost._as_one_by_rule(tuned, plan) == pytest.approx(milliseconds, rel=0.1)

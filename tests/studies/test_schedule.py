@@ -167,6 +167,8 @@ def test_a_study_on_paper() -> None:
     seconds = estimate(plan, list(plan.stages.values()), None).seconds
     assert one.makespan == pytest.approx(seconds + STARTUP + OVERHEAD * len(jobs))
     assert one.makespan > two.makespan > many.makespan == many.critical_path
+    assert schedules(plan, None, [1], together=4)[0].makespan < one.makespan
+    assert dict(explain(plan, None, [1], together=4))["on 1 GPU"] != dict(explain(plan, None, [1]))["on 1 GPU"]
     rows = dict(explain(plan, None, [1, 64]))
     assert "busy" in rows["on 1 GPU"]
     assert "on any number" in rows["on 64 GPUs"]

@@ -22,12 +22,15 @@ def validate(
     set: Set = None,
     store: StoreFolder = None,
     gpus: Annotated[
-        str, typer.Option(help="How long a study would take on so many GPUs, one run on each: 1,8,64.")
+        str, typer.Option(help="How long a study would take on so many GPUs, one job on each: 1,8,64.")
     ] = "",
+    together: Annotated[
+        int, typer.Option(min=1, help="With --gpus: up to so many runs as one network, as in `isogloss run`.")
+    ] = 1,
 ) -> None:
     """Say what kind of corpus a file is and count it, explain a study, or say what is wrong and where."""
     if file.suffix in (".yaml", ".yml") and format is None:
-        _study(file, set or [], store, _numbers(gpus))
+        _study(file, set or [], store, _numbers(gpus), together)
         return
     from isogloss.corpora.readers import read_file
 
@@ -48,7 +51,7 @@ def _numbers(gpus: str) -> list[int]:
     return sorted({int(one) for one in numbers})
 
 
-def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int]) -> None:
+def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int], together: int) -> None:
     """Runs, what they share, what is done, what it will cost; what is not here is told last."""
     from isogloss.studies.explain import explain
     from isogloss.studies.overrides import parse_overrides
@@ -56,7 +59,7 @@ def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int]) -> 
 
     store = open_store(folder) if store_folder(folder).exists() else None  # to look at a study leaves no traces
     plan = planned(file, store, set=parse_overrides(set), device="cuda" if gpus else None)
-    show_table(f"{file}: study", ("", ""), explain(plan, store, gpus))
+    show_table(f"{file}: study", ("", ""), explain(plan, store, gpus, together))
     for error in plan.missing.values():
         warn(f"not here: {error}")
     if plan.missing:

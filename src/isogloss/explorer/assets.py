@@ -18,7 +18,7 @@ from isogloss.report.page import page_script, resource
 
 
 def _own(name: str) -> str:
-    return files("isogloss.explorer").joinpath("static", name).read_text(encoding="utf-8")
+    return (files("isogloss.explorer") / "static" / name).read_text(encoding="utf-8")
 
 
 ASSETS: dict[str, Callable[[], str]] = {

@@ -2,7 +2,8 @@
 
 The rule: training takes 6 operations per weight and token, reading 2; a processor does 2·10¹⁰ of them a second for each
 thread, a GPU 3.5·10¹⁴ in bf16, and a step of fine-tuning takes it 5 ms more (fitted to two measurements on an H200, see
-`docs/performance.md`); it reads, with all that the host does of it, at 4·10¹³. How many weights there are says
+`docs/performance.md`); it reads, with all that the host does of it, at 4·10¹³. Of networks trained as one a step takes
+4 ms more, and for each of them 0.9 ms and the bytes that clipping and AdamW move. How many weights there are says
 `weights`.
 """
 
@@ -22,6 +23,7 @@ from isogloss.studies.parts import LAB, TRANSLITERATED, mixed_parts
 from isogloss.studies.planned import Plan
 from isogloss.studies.schedule import Schedule, simulate
 from isogloss.studies.spec import BILSTM
+from isogloss.studies.together import joined, trainings
 from isogloss.studies.weights import weights_of
 from isogloss.tasks import TASKS
 
@@ -29,6 +31,8 @@ SAMPLE = 50  # finished stages that are looked at
 TRAINING = {"cpu": 2e10, "cuda": 3.5e14}  # operations a second
 READING = {"cpu": 2e10, "cuda": 4e13}
 STEP_SECONDS = {"cpu": 0.0, "cuda": 0.005}  # of a step of fine-tuning, beside its operations
+STACK_SECONDS, NETWORK_SECONDS = 0.004, 0.0009  # of a step of several networks on a GPU, and of each of them
+OPTIMIZER_SECONDS = 58 / 4.2e12  # of each weight in such a step: bytes over those that a GPU moves in a second
 SENTENCE = 12  # tokens, in the laboratory
 EPOCHS, BILSTM_EPOCHS = 5, 40  # where nothing is said
 OVERHEAD = 0.004  # seconds that the store and the queue add to a run (python -m benchmarks studies)
@@ -69,18 +73,19 @@ def estimate(plan: Plan, stages: Sequence[Stage], store: Store | None) -> Cost:
     return Cost(seconds, "a rule of thumb, until some runs are done" if not measured else "partly measured")
 
 
-def schedules(plan: Plan, store: Store | None, workers: Sequence[int]) -> list[Schedule]:
+def schedules(plan: Plan, store: Store | None, workers: Sequence[int], together: int = 1) -> list[Schedule]:
     """How what is left would go on so many workers, each with a GPU if the plan is for GPUs."""
-    jobs = weighed_jobs(plan, store)
+    jobs = weighed_jobs(plan, store, together)
     seconds = {job.name: job.seconds for job in jobs}
     return [simulate(jobs, seconds, number, overhead=OVERHEAD, startup=STARTUP) for number in workers]
 
 
-def weighed_jobs(plan: Plan, store: Store | None) -> list[Job]:
-    """What is left to do, each job with the seconds that it may take."""
+def weighed_jobs(plan: Plan, store: Store | None, together: int = 1) -> list[Job]:
+    """What is left to do, up to `together` trainings in a job, each job with the seconds that it may take."""
     done = store.ids() if store else set()
     times = _times([plan.stages[id] for id in plan.stages if id in done], store) if store else {}
-    return [replace(job, seconds=sum(_seconds(stage, plan, times) for stage in job.stages)) for job in plan.jobs(done)]
+    jobs = joined(plan.jobs(done), together, plan.stages)
+    return [replace(job, seconds=_job_seconds(job, plan, times)) for job in jobs]
 
 
 def network_bytes(stage: Stage, plan: Plan) -> float:
@@ -109,6 +114,14 @@ def _times(done: Sequence[Stage], store: Store) -> dict[tuple[str, str, str], fl
     return {kind: fmean(times) for kind, times in found.items() if times}
 
 
+def _job_seconds(job: Job, plan: Plan, times: Mapping[tuple[str, str, str], float]) -> float:
+    tuned = trainings(job)
+    if len(tuned) < 2 or plan.device == "cpu" or _kind(tuned[0]) in times:
+        return sum(_seconds(stage, plan, times) for stage in job.stages)
+    others = (stage for stage in job.stages if stage not in tuned)
+    return _as_one_by_rule(tuned, plan) + sum(_seconds(stage, plan, times) for stage in others)
+
+
 def _seconds(stage: Stage, plan: Plan, times: Mapping[tuple[str, str, str], float]) -> float:
     return times.get(_kind(stage)) or _by_rule(stage, plan)
 
@@ -118,12 +131,8 @@ def _by_rule(stage: Stage, plan: Plan) -> float:
     training, reading = TRAINING[plan.device] * threads, READING[plan.device] * threads
     weights = weights_of(recipe, plan.stages)
     if stage.kind == "finetuned":
-        taught = {**TASKS.facts(recipe["task"])["recipe"], **recipe["settings"]}
-        if recipe["model"]["base"] == BILSTM:
-            taught["epochs"] = recipe["settings"].get("epochs", BILSTM_EPOCHS)
-        steps = sum(map(_sentences_of, recipe["train"])) / taught["batch"]
-        operations = 6 * weights * _tokens(recipe["train"]) * _replayed(recipe)
-        return float(taught["epochs"] * (steps * STEP_SECONDS[plan.device] + operations / training))
+        steps, operations = _taught(recipe, weights)
+        return steps * STEP_SECONDS[plan.device] + operations / training
     if stage.kind == "evaluation":
         return 2 * weights * sum(map(_tokens, recipe["targets"].values())) / reading
     if stage.kind == "similarity":
@@ -131,6 +140,24 @@ def _by_rule(stage: Stage, plan: Plan) -> float:
     if stage.kind == "distances":
         return 2 * weights * _tokens(recipe["measure"]["bitext"]) / reading
     return 6 * weights * sum(_read(change["arguments"]) for change in recipe["changes"]) / training
+
+
+def _as_one_by_rule(tuned: Sequence[Stage], plan: Plan) -> float:
+    """Of fine-tunings of one kind as one network, on a GPU."""
+    weights = weights_of(tuned[0].recipe, plan.stages)
+    steps, operations = _taught(tuned[0].recipe, weights)
+    each = steps * (NETWORK_SECONDS + weights * OPTIMIZER_SECONDS) + operations / TRAINING["cuda"]
+    return steps * STACK_SECONDS + len(tuned) * each
+
+
+def _taught(recipe: Mapping[str, Any], weights: float) -> tuple[float, float]:
+    """Steps and operations of a fine-tuning."""
+    taught = {**TASKS.facts(recipe["task"])["recipe"], **recipe["settings"]}
+    if recipe["model"]["base"] == BILSTM:
+        taught["epochs"] = recipe["settings"].get("epochs", BILSTM_EPOCHS)
+    steps = sum(map(_sentences_of, recipe["train"])) / taught["batch"]
+    operations = 6 * weights * _tokens(recipe["train"]) * _replayed(recipe)
+    return float(taught["epochs"] * steps), float(taught["epochs"] * operations)
 
 
 def _replayed(recipe: Mapping[str, Any]) -> float:

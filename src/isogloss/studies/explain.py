@@ -21,8 +21,11 @@ KINDS = {
 }
 
 
-def explain(plan: Plan, store: Store | None, gpus: Sequence[int] = ()) -> Iterator[tuple[str, str]]:
-    """Lines of what and how many; `store` is None where there is none yet. `gpus`: numbers of them to try on paper."""
+def explain(plan: Plan, store: Store | None, gpus: Sequence[int] = (), together: int = 1) -> Iterator[tuple[str, str]]:
+    """Lines of what and how many; `store` is None where there is none yet.
+
+    `gpus`: numbers of them to try on paper, with up to `together` runs as one network on each.
+    """
     study = plan.study
     yield "study", f"{study.name}: {study.description}".removesuffix(": ")
     yield "runs", f"{len(plan.runs):,} = {_product(plan)}"
@@ -51,7 +54,7 @@ def explain(plan: Plan, store: Store | None, gpus: Sequence[int] = ()) -> Iterat
     yield "cost", f"about {span(cost.seconds)} of one worker, {shares} ({cost.basis})"
     if plan.device == "cuda" and (alike := most_alike(jobs, plan.stages)) > 1:
         yield "as one", f"{alike} runs of a seed differ in weights alone: --together {alike} (BERT's kind) is faster"
-    for schedule in schedules(plan, store, gpus):
+    for schedule in schedules(plan, store, gpus, together):
         count = schedule.workers
         paid = f"{schedule.utilisation:.0%} busy, {schedule.hours:.2f} GPU-hours"
         shortest = f"; {span(schedule.critical_path)} on any number" if count == max(gpus) else ""

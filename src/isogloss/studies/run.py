@@ -20,7 +20,7 @@ from isogloss.studies.plan import Plan, plan_study
 from isogloss.studies.record import record_of
 from isogloss.studies.spec import Study
 from isogloss.studies.study_file import read_study, study_of
-from isogloss.studies.together import joined, trainings
+from isogloss.studies.together import trainings
 
 STORE = "isogloss-store"  # where no store is named, neither here nor by the environment
 ROUNDS = 5  # times that damaged entries are made again
@@ -113,7 +113,7 @@ def _do(plan: Plan, store: Store, crew: Backend, together: int, watch: Watch | N
 
     Runs that were joined and failed are done again, each by itself: no run stops another.
     """
-    failed = _work(joined(weighed_jobs(plan, store), together, plan.stages), store, crew, watch)
+    failed = _work(weighed_jobs(plan, store, together), store, crew, watch)
     apart = {stage.id for job, _ in failed if len(trainings(job)) > 1 for stage in trainings(job)}
     left = weighed_jobs(plan, store) if apart else []
     needed = {name for job in left if job.name in apart for name in job.needs}

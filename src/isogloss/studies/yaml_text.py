@@ -80,8 +80,9 @@ def _value(loader: Any, node: yaml.Node, at: Path, lines: dict[Path, int], where
     loader.flatten_mapping(node)  # <<: *anchor
     mapping: dict[str, Any] = {}
     for key, one in node.value:  # what was merged in comes first, and gives way
-        lines[(*at, key.value)] = key.start_mark.line + 1
-        mapping[key.value] = _value(loader, one, (*at, key.value), lines, where)
+        place = (*at, key.value)
+        lines[place] = key.start_mark.line + 1
+        mapping[key.value] = _value(loader, one, place, lines, where)
     return mapping
 
 
