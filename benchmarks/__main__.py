@@ -23,7 +23,7 @@ NAMES = [
     "report_page",
     "transliteration",
 ]
-NAMED = ["gpu", "replay", "side_by_side", "table_1"]  # only when asked for: `gpu` does the others and more
+NAMED = ["gpu", "replay", "side_by_side", "table_1"]  # only when asked for
 
 
 def main() -> None:
