@@ -21,12 +21,12 @@ from benchmarks import floor
 from benchmarks.timing import best_times, report
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.encoding import SPECIAL, Encoded, encode_words, padding_id
-from isogloss.models.load import LoadedModel
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_words, padding_id
 from isogloss.tasks.examples import collate
-from isogloss.training.adjust import adjustment
-from isogloss.training.adjust_loss import AlignmentLoss, LossOptions
-from isogloss.training.adjust_pairs import PairOptions, encode_pairs
+from isogloss.training.adjustment.adjust import adjustment
+from isogloss.training.adjustment.loss import AlignmentLoss, LossOptions
+from isogloss.training.adjustment.pairs import PairOptions, encode_pairs
 
 BATCH, RATE = 32, 5e-5
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import isogloss as ig
 from benchmarks.timing import SHARED
+from isogloss.analysis.alignment import best_layer, score_layers
+from isogloss.analysis.embedding_alignment import default_layer
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.align import best_layer, score_layers
-from isogloss.models.load import LoadedModel
-from isogloss.models.word_alignment import default_layer
+from isogloss.models.loading.load import LoadedModel
 
 ENCODER = SHARED / "models/mini-mlm-11"
 GOLD = SHARED / "data/alignment"

@@ -18,10 +18,10 @@ from transformers import BertConfig, BertModel, BertTokenizer
 import isogloss as ig
 from benchmarks import floor
 from benchmarks.timing import SHARED, best_times, report
-from isogloss.models.batching import pad, padding_share, token_batches
-from isogloss.models.encoding import Encoded
-from isogloss.models.load import LoadedModel
-from isogloss.models.states import sentence_states
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.states.hidden_states import sentence_states
+from isogloss.models.tokenization.batching import pad, padding_share, token_batches
+from isogloss.models.tokenization.encoding import Encoded
 
 ENCODER = SHARED / "models/mini-mlm-11"
 EWT = SHARED / "data/ud/UD_English-EWT/en_ewt-ud-dev.conllu.xz"

@@ -25,13 +25,13 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 import isogloss as ig
 from benchmarks import floor
 from benchmarks.timing import SHARED
-from isogloss.models.load import LoadedModel, describe
+from isogloss.models.loading.load import LoadedModel, describe
 from isogloss.tasks import TASKS
-from isogloss.training.evaluation import evaluate
-from isogloss.training.finetune import objective
-from isogloss.training.loop import train
-from isogloss.training.reports import peak_memory
-from isogloss.training.settings import Settings, settings_for
+from isogloss.training.engine.loop import train
+from isogloss.training.engine.progress import peak_memory
+from isogloss.training.engine.settings import Settings, settings_for
+from isogloss.training.finetuning.evaluation import evaluate
+from isogloss.training.finetuning.finetune import objective
 
 EWT = SHARED / "data/ud/UD_English-EWT"
 ENCODER = SHARED / "models/mini-mlm-11"

@@ -48,8 +48,8 @@ def _checkpoint(folder: Path, sizes: dict[str, int]) -> int:
     import torch
     import transformers
 
-    from isogloss.models.load import quiet_library
-    from isogloss.models.tokenizers import train_tokenizer
+    from isogloss.models.loading.load import quiet_library
+    from isogloss.models.tokenization.training import train_tokenizer
 
     tokenizer = train_tokenizer(_texts(), "wordpiece", 8000)
     config = transformers.LlamaConfig(vocab_size=len(tokenizer), max_position_embeddings=256, **sizes)
@@ -70,8 +70,8 @@ def _texts() -> list[str]:
 
 def _extract(folder: str, result: str, limit: str | None) -> None:
     """In a process of its own: the states of all layers, and what they took."""
-    from isogloss.models.load import load_model
-    from isogloss.models.states import sentence_states
+    from isogloss.models.loading.load import load_model
+    from isogloss.models.states.hidden_states import sentence_states
 
     before, peak = _resident(), _Peak()
     spread = {"device_map": "auto", "max_memory": {"cpu": int(limit or 0)}}

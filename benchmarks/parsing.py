@@ -24,14 +24,14 @@ import isogloss as ig
 from benchmarks.finetuning import BASE, SMALL, corpora, untrained
 from benchmarks.timing import best_times, report
 from isogloss.metrics.attachment import Arc
-from isogloss.models.biaffine import ARC_UNITS, RELATION_UNITS, BiaffineParser
-from isogloss.models.load import LoadedModel
+from isogloss.models.heads.biaffine import ARC_UNITS, RELATION_UNITS, BiaffineParser
+from isogloss.models.loading.load import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.tasks.parse import RELATIONS
 from isogloss.tasks.task import Labels
-from isogloss.training.evaluation import CPU_TOKENS, DEVICE_TOKENS, predict, scored
-from isogloss.training.finetune import finetune
-from isogloss.training.settings import settings_for
+from isogloss.training.engine.settings import settings_for
+from isogloss.training.finetuning.evaluation import CPU_TOKENS, DEVICE_TOKENS, predict, scored
+from isogloss.training.finetuning.finetune import finetune
 
 TASK = TASKS["parse"]
 EPOCHS = 3

@@ -21,14 +21,14 @@ from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArgum
 from transformers.utils import logging as transformers_logging
 
 import isogloss as ig
-from isogloss.models.fresh import fresh_model
-from isogloss.models.load import LoadedModel
-from isogloss.models.tokenizers import train_tokenizer
-from isogloss.training.budget import Budget
-from isogloss.training.language_model import train_language_model
-from isogloss.training.language_settings import LanguageModelSettings
-from isogloss.training.masking import IGNORED
-from isogloss.training.packing import Sequences, pack
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.untrained import fresh_model
+from isogloss.models.tokenization.training import train_tokenizer
+from isogloss.training.engine.budget import Budget
+from isogloss.training.language_modeling.masking import IGNORED
+from isogloss.training.language_modeling.packing import Sequences, pack
+from isogloss.training.language_modeling.settings import LanguageModelSettings
+from isogloss.training.language_modeling.train import train_language_model
 
 library: Any = transformers_logging
 LENGTH, BATCH = 128, 16

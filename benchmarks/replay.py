@@ -13,11 +13,11 @@ import torch
 
 import isogloss as ig
 from benchmarks import finetuning, floor
-from isogloss.models.encoding import encode_words
+from isogloss.models.tokenization.encoding import encode_words
 from isogloss.tasks import TASKS
-from isogloss.training.finetune import finetune
-from isogloss.training.replay import alignment_replay
-from isogloss.training.settings import settings_for
+from isogloss.training.adjustment.replay import alignment_replay
+from isogloss.training.engine.settings import settings_for
+from isogloss.training.finetuning.finetune import finetune
 
 PAIRS = 16
 

@@ -16,7 +16,7 @@ import torch
 import isogloss as ig
 from benchmarks import finetuning, mps
 from benchmarks.table_1 import save_model
-from isogloss.studies.run import run_study
+from isogloss.studies.execution.run_study import run_study
 
 AT_A_TIME = 4
 

@@ -37,8 +37,8 @@ def run(quick: bool = False) -> None:
 
 
 def planning(model: str, runs: int) -> None:
-    from isogloss.studies.plan import plan_study
-    from isogloss.studies.study_file import study_of
+    from isogloss.studies.planning.planner import plan_study
+    from isogloss.studies.schema.study_file import study_of
 
     start = time.perf_counter()
     plan = plan_study(study_of({**STUDY, "model": model, "seeds": runs // 2}))
@@ -52,9 +52,9 @@ def overhead(model: str, folder: Path, runs: int) -> None:
     The difference of two noisy times: medians, and a negative one means that what is remembered between runs (the
     encoded corpora) outweighs what is written.
     """
-    from isogloss.results.store import Store
-    from isogloss.studies.run import planned
-    from isogloss.studies.work import attempt
+    from isogloss.store.entries import Store
+    from isogloss.studies.execution.jobs import attempt
+    from isogloss.studies.execution.run_study import planned
 
     for networks in ("keep", "discard"):
         store = Store(folder / networks)
@@ -84,9 +84,9 @@ def _bare_run(model: str) -> Callable[[bool, int], object]:
 
     import isogloss as ig
     from isogloss.tasks import TASKS
-    from isogloss.training.finetune import finetune
-    from isogloss.training.settings import settings_for
-    from isogloss.training.transfer import changed, scores
+    from isogloss.training.engine.settings import settings_for
+    from isogloss.training.finetuning.finetune import finetune
+    from isogloss.training.finetuning.transfer import changed, scores
 
     lab, task, loaded = ig.Laboratory(), TASKS["pos"], ig.load_model(model, device="cpu")
     train, dev = lab.treebank("qla", "train", 64), lab.treebank("qla", "dev", 20)
@@ -104,8 +104,8 @@ def _bare_run(model: str) -> Callable[[bool, int], object]:
 
 def finished(model: str, folder: Path, runs: int) -> None:
     """A store with the entries of all runs, copied from one that was really done."""
-    from isogloss.results.store import Store
-    from isogloss.studies.run import planned, run_study
+    from isogloss.store.entries import Store
+    from isogloss.studies.execution.run_study import planned, run_study
 
     study = {**STUDY, "model": model, "seeds": runs // 2}
     store = Store(folder / "finished")

@@ -22,11 +22,11 @@ import torch
 
 from benchmarks import finetuning, mps
 from benchmarks.timing import SHARED
-from isogloss.models.load import LoadedModel, quiet_library
-from isogloss.results.store import Store
-from isogloss.studies.explain import explain
-from isogloss.studies.run import planned, run_study
-from isogloss.studies.study_file import read_study
+from isogloss.models.loading.load import LoadedModel, quiet_library
+from isogloss.store.entries import Store
+from isogloss.studies.execution.run_study import planned, run_study
+from isogloss.studies.planning.explain import explain
+from isogloss.studies.schema.study_file import read_study
 from isogloss.tasks import TASKS
 
 STUDY = Path(__file__).parent / "table-1.yaml"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -49,6 +52,22 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda handle: None)
         yield
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a family's tiny model, built once per run."""
+    from tiny_models import build
+
+    return cache(lambda family: build(family, tmp_path_factory.mktemp(family)))
+
+
+@pytest.fixture(scope="session")
+def tiny(folder: Callable[[str], Path]) -> Callable[[str], Any]:
+    """A family's tiny model, loaded."""
+    from isogloss.models.loading.load import load_model
+
+    return cache(lambda family: load_model(folder(family), device="cpu"))
 
 
 collect_ignore_glob = ["*conftest.py"]  # no doctests there, and as modules they would all have one name

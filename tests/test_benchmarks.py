@@ -10,9 +10,9 @@ import pytest
 import torch
 from benchmarks import floor
 from benchmarks.gpu import PARTS
-
-from isogloss.models.load import load_model
 from tiny_models import SIZES, build
+
+from isogloss.models.loading.load import load_model
 
 ROOT = Path(__file__).parents[1]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from browsing import chromium
 
 ROOT = Path(__file__).parents[1]

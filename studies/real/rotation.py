@@ -16,13 +16,13 @@ from typing import Any
 import polars as pl
 
 import isogloss as ig
-from isogloss.results.store import Store
-from isogloss.results.study_record import Run
-from isogloss.studies.corpora import read_corpora
-from isogloss.studies.run import planned
+from isogloss.store.entries import Store
+from isogloss.store.study_records import Run
+from isogloss.studies.execution.corpora import read_corpora
+from isogloss.studies.execution.run_study import planned
 from isogloss.tasks import TASKS
-from isogloss.training.evaluation import evaluate
-from isogloss.training.saved import load_finetuned
+from isogloss.training.finetuning.evaluation import evaluate
+from isogloss.training.finetuning.finetuned_files import load_finetuned
 
 LANGUAGES = ("es", "ru", "hi", "vi")
 PAIRS = 3000  # of the bitext: more links than a rotation is learnt from

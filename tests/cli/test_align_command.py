@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+import tiny_models
 
 import isogloss as ig
-import tiny_models
 from isogloss.cli import main
 
 

@@ -9,14 +9,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-
 from browsing import Opened, chromium
+
 from isogloss.cli import demo, main, screen
+from isogloss.diagnosis import study_runner as bench
 from isogloss.report.one_page import Section
 from isogloss.report.subject import from_store
-from isogloss.results.study_results import StudyResults
-from isogloss.results.tables import Cell, Table
-from isogloss.studies import bench, run
+from isogloss.results.rows.study_results import StudyResults
+from isogloss.results.tables.tables import Cell, Table
+from isogloss.studies.execution import run_study as run
 
 RUNS_STUDIES = bench  # imported before a test replaces `run_study`: it would keep the replacement
 

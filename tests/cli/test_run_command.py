@@ -9,11 +9,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tiny_models import build_masked
 
 from isogloss.cli import main, screen
-from isogloss.results.store import Store
-from isogloss.studies import plan
-from tiny_models import build_masked
+from isogloss.store.entries import Store
+from isogloss.studies.planning import planner as plan
 
 STUDY = """\
 name: toys
@@ -30,9 +30,9 @@ seeds: 2
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    toys = Path(__file__).parents[1] / "studies"
+    toys = Path(__file__).parents[1] / "support"
     monkeypatch.syspath_prepend(str(toys))
-    monkeypatch.setenv("PYTHONPATH", str(toys))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(toys), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setattr(screen.out, "_width", 200)
     monkeypatch.delenv("ISOGLOSS_STORE", raising=False)
     monkeypatch.setattr(plan, "MAKERS", "toy_makers")

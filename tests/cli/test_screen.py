@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from isogloss.cli import language_model, screen
-from isogloss.training.language_model import Pace
+from isogloss.training.language_modeling.train import Pace
 
 
 def test_lines_come_at_once_and_then_seldom(

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import tiny_models
 from polars.testing import assert_frame_equal
 
-import tiny_models
 from isogloss.cli import main
 from isogloss.cli.arguments import files_by_language, spread_lists
 from isogloss.core.errors import UsageError

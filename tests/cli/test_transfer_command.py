@@ -4,13 +4,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tiny_models import build
 
 import isogloss as ig
 from isogloss.cli import main
 from isogloss.cli.transfer import _seeds
 from isogloss.core.errors import UsageError
-from isogloss.studies.corpora import language_of_name
-from tiny_models import build
+from isogloss.studies.execution.corpora import language_of_name
 
 
 def isogloss(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -90,7 +90,7 @@ def test_control_c_says_how_to_go_on(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("isogloss.training.transfer.finetune", interrupt)
+    monkeypatch.setattr("isogloss.training.finetuning.transfer.finetune", interrupt)
     code, _, errors = isogloss(capsys, *command(world, "--out", tmp_path))
     assert code == 130
     assert f"kept in {tmp_path}; the same command goes on from there" in " ".join(errors.split())

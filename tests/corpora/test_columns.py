@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
+from shared_data import shared
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
 from isogloss.corpora.columns import NerSentence, to_bio
 from isogloss.corpora.readers import FORMATS
-from shared_data import shared
 
 TWO = "Ada\tB-PER\nLovelace\tI-PER\nin\tO\n\nRome\tB-LOC\n\n"
 PREFIXED = "en:Ada\tB-PER\nen::\tO\n\nen:Rome\tB-LOC\n\n"

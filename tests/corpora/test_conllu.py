@@ -6,11 +6,11 @@ import conllu as reference
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import rest_slow, shared
 
 import isogloss as ig
 from isogloss.core.errors import InputError
 from isogloss.corpora.conllu import Tree, first_on_cycle
-from shared_data import rest_slow, shared
 
 GOOD = """\
 # sent_id = s1

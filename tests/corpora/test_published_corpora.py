@@ -7,11 +7,11 @@ import lzma
 from pathlib import Path
 
 import pytest
+from shared_data import rest_slow, shared
 
 import isogloss as ig
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.readers import detect_format
-from shared_data import rest_slow, shared
 
 PANX = {
     f"test-{lang}": 10000

@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from shared_data import ROOT, rest_slow, shared
 
 import isogloss as ig
 from isogloss.core.errors import InputError
 from isogloss.corpora.raw import stream_files
 from isogloss.corpora.readers import FORMATS, read_corpus
 from isogloss.corpora.verses import write_verses
-from shared_data import ROOT, rest_slow, shared
 
 PUD = sorted(path.parent.name for path in ROOT.glob("data/ud/*-PUD/*-ud-test.conllu.xz")) or ["UD_English-PUD"]
 LEXICONS = sorted(path.name for path in ROOT.glob("data/lexicons/*.tsv.xz")) or ["eng-rus.tsv.xz"]

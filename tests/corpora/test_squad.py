@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import shared
 
 import isogloss as ig
 from isogloss.core.errors import InputError
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.questions import Answer, Question
 from isogloss.corpora.squad import FORMAT
-from shared_data import shared
 
 GOOD: dict[str, Any] = {
     "version": 1.1,

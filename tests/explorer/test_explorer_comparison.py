@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from result_rows import result_rows
 from stores import parsed, runs_of, write_store
 from subjects import SCORES, prediction, small
 
@@ -17,9 +18,8 @@ from isogloss.explorer.index import Index
 from isogloss.metrics.significance import paired_bootstrap, permutation_test
 from isogloss.metrics.tagging import TagCounts
 from isogloss.report.subject import Subject
-from isogloss.results.deltas import deltas
-from isogloss.results.study_results import StudyResults
-from result_rows import result_rows
+from isogloss.results.comparisons.deltas import deltas
+from isogloss.results.rows.study_results import StudyResults
 
 RUNS = [run.name for run in runs_of(small())]  # three seeds of REF, then three of 1-2
 

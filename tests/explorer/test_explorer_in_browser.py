@@ -9,14 +9,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from browsing import Opened, chromium
 from stores import parsed, runs_of, write_store
 from subjects import SCRIPT, hostile, small
 from werkzeug.serving import make_server
 
-from browsing import Opened, chromium
 from isogloss.explorer.app import create_app
-from isogloss.results.running import Notice
-from isogloss.results.store import Store
+from isogloss.store.entries import Store
+from isogloss.store.running_jobs import Notice
 
 RUNS = [run.name for run in runs_of(small())]
 TREES = [run.name for run in runs_of(parsed())]

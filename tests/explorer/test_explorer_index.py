@@ -14,9 +14,9 @@ from isogloss.explorer import index as indexing
 from isogloss.explorer.gathering import curve_rows, gathered, score_rows
 from isogloss.explorer.index import TOGETHER, Index
 from isogloss.explorer.runs import facets, filtered, lines, overview, sorted_lines, task_metrics
-from isogloss.results.store import Store
-from isogloss.results.study_record import read_record
-from isogloss.results.study_results import gather
+from isogloss.results.rows.study_results import gather
+from isogloss.store.entries import Store
+from isogloss.store.study_records import read_record
 
 
 def test_only_a_store_is_opened_and_nothing_is_made(tmp_path: Path) -> None:

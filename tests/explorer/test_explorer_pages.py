@@ -21,10 +21,10 @@ from subjects import HOSTILE, SCRIPT, UYGHUR, hostile, small
 from werkzeug.test import TestResponse
 
 from isogloss.explorer.app import create_app
-from isogloss.results.running import Notice
-from isogloss.results.store import Store
-from isogloss.results.study_record import read_record
-from isogloss.results.study_results import gather
+from isogloss.results.rows.study_results import gather
+from isogloss.store.entries import Store
+from isogloss.store.running_jobs import Notice
+from isogloss.store.study_records import read_record
 
 RUNS = [run.name for run in runs_of(small())]
 OWN = {"Host": "127.0.0.1:8765"}

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from result_rows import result_rows
 from stores import parsed, runs_of
 from subjects import prediction
 
 from isogloss.core.errors import UnknownName
 from isogloss.explorer.sentences import PAGE, Sentences, Wanted, sentences
-from isogloss.results.study_results import StudyResults
-from result_rows import result_rows
+from isogloss.results.rows.study_results import StudyResults
 
 ROWS = result_rows({("REF", "fr"): [0.5], ("1-2", "fr"): [0.5]})
 FIRST, SECOND = ROWS["run"]

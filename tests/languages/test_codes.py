@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from shared_data import shared
 
 from isogloss.languages.codes import canonical, is_language, language_of_path, pair_code, pair_of_path
-from shared_data import shared
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import lzma
 import unicodedata
 
 import pytest
+from shared_data import shared
 
 from isogloss.languages.scripts import SCRIPTS, letter_script, script_of
-from shared_data import shared
 
 REAL = {
     "ar": "Arab", "bg": "Cyrl", "bm": "Latn", "ckb": "Arab", "cs": "Latn", "de": "Latn", "en": "Latn", "es": "Latn",

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import shared
 
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.files import read_text
 from isogloss.core.seeds import Chance
 from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, answer_counts, normalise
 from isogloss.metrics.counts import total
-from shared_data import shared
 
 # Exact match and F1 in percent, by the official scripts, of the answers that `with_errors` makes from these files:
 # mlqa_evaluation_v1.py (facebookresearch/MLQA) with the language, evaluate-v1.1.py (SQuAD) without.

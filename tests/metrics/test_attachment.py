@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from shared_data import shared
 
 import isogloss as ig
 from isogloss.core.errors import UsageError
@@ -10,7 +11,6 @@ from isogloss.core.seeds import Chance
 from isogloss.corpora.conllu import Tree, first_on_cycle
 from isogloss.metrics.attachment import AttachmentCounts, attachment_counts
 from isogloss.metrics.counts import score_each, total
-from shared_data import shared
 
 # Words, and correct ones for UAS and LAS, by the shared task's own script, conll18_ud_eval.py 1.2, of the files that
 # `with_errors` makes from these treebanks: LAS 66.09 and 70.62, UAS 75.97 and 80.66 as it prints them.

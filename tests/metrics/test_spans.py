@@ -8,13 +8,13 @@ import seqeval.metrics.sequence_labeling
 import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import shared
 
 from isogloss.core.errors import UsageError
 from isogloss.core.files import read_lines
 from isogloss.core.seeds import Chance
 from isogloss.metrics.counts import score_each, total
 from isogloss.metrics.spans import F1Counts, read_spans, span_counts, token_counts
-from shared_data import shared
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-WORK-OF-ART", "I-WORK-OF-ART"]
 Sentences = list[list[str]]

@@ -9,7 +9,7 @@ from subjects import small
 from isogloss.report.one_page import Section, as_html, as_markdown
 from isogloss.report.page import page
 from isogloss.report.pictures import Picture
-from isogloss.results.tables import Cell, Table
+from isogloss.results.tables.tables import Cell, Table
 
 TABLE = Table(("system", "test"), ((Cell("a|b"), Cell("-1.5", True)),))
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from result_rows import curve_rows, result_rows
 from subjects import SCORES, small
 
 from isogloss.report.analysis import analyse
 from isogloss.report.published import published_similarity
 from isogloss.report.subject import Subject, with_runs
 from isogloss.report.tables import tables
-from isogloss.results.curves import Curves
-from isogloss.results.study_results import StudyResults, read_published
-from result_rows import curve_rows, result_rows
+from isogloss.results.rows.curves import Curves
+from isogloss.results.rows.study_results import StudyResults, read_published
 
 STUDIES = Path(__file__).parents[2] / "studies"
 PLACE = {"task": "pos", "source": "en", "change": "REF"}

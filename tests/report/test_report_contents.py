@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from result_rows import curve_rows, result_rows
 from subjects import LONG, SCORES, SCRIPT, hostile, prediction, small
 
 from isogloss.report.analysis import analyse
@@ -21,13 +22,12 @@ from isogloss.report.page import page, vega
 from isogloss.report.series import series
 from isogloss.report.subject import Subject, of_results
 from isogloss.report.tables import tables
-from isogloss.results.corrected import corrected
-from isogloss.results.curves import Curves
-from isogloss.results.item_scores import with_item_scores
-from isogloss.results.record import Results
-from isogloss.results.study_results import StudyResults
-from isogloss.results.tables import Cell, Table
-from result_rows import curve_rows, result_rows
+from isogloss.results.comparisons.holm import corrected
+from isogloss.results.rows.curves import Curves
+from isogloss.results.rows.item_scores import with_item_scores
+from isogloss.results.rows.results import Results
+from isogloss.results.rows.study_results import StudyResults
+from isogloss.results.tables.tables import Cell, Table
 
 
 def said(subject: Subject) -> str:

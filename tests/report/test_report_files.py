@@ -9,7 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 import torch
+from result_rows import result_rows
 from subjects import SCORES, hostile, small
+from tiny_models import build_masked
 
 from isogloss.cli import main
 from isogloss.core.errors import UsageError
@@ -22,12 +24,10 @@ from isogloss.report.pictures import picture_of
 from isogloss.report.subject import Subject
 from isogloss.report.tables import tables
 from isogloss.report.write import write_report
-from isogloss.results.files import write_rows
-from isogloss.results.study_results import StudyResults
-from isogloss.results.tables import Cell, Table
-from isogloss.studies.run import run_study
-from result_rows import result_rows
-from tiny_models import build_masked
+from isogloss.results.rows.files import write_rows
+from isogloss.results.rows.study_results import StudyResults
+from isogloss.results.tables.tables import Cell, Table
+from isogloss.studies.execution.run_study import run_study
 
 
 def isogloss(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import Opened, chromium
 from subjects import hostile, large, small
 
-from browsing import Opened, chromium
 from isogloss.report.write import write_report
 
 

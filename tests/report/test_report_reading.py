@@ -6,15 +6,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from result_rows import curve_rows, result_rows
 from subjects import LAYERS, SCORES, small
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.report.subject import from_store, read_subject
-from isogloss.results.files import write_rows
-from isogloss.results.record import RESULT_COLUMNS
-from isogloss.results.store import Store
-from isogloss.results.study_record import Record, Run, write_record
-from result_rows import curve_rows, result_rows
+from isogloss.results.rows.files import write_rows
+from isogloss.results.rows.results import RESULT_COLUMNS
+from isogloss.store.entries import Store
+from isogloss.store.study_records import Record, Run, write_record
 
 ROWS = result_rows(SCORES)
 

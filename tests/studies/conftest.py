@@ -1,28 +1,3 @@
-"""Workers find the toys of these tests, and a tiny model is there for all of them."""
+"""Workers find the toys of these tests."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-import pytest
-
-from isogloss.report import page
-from tiny_models import build_masked
-
-
-@pytest.fixture(autouse=True)
-def _toys_for_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    monkeypatch.delenv("ISOGLOSS_STORE", raising=False)
-
-
-@pytest.fixture(autouse=True)
-def _pages_without_vega(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which takes seconds to put together; that charts are drawn with it is shown elsewhere."""
-    monkeypatch.setattr(page, "vega", lambda: "")
-
-
-@pytest.fixture(scope="session")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a tiny BERT with its masked-language-model head."""
-    return build_masked(tmp_path_factory.mktemp("models") / "bert")
+from study_fixtures import _pages_without_vega, _toys_for_workers, bert  # noqa: F401

@@ -15,18 +15,18 @@ from isogloss.cli.main import app
 from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.lab.laboratory import Laboratory
-from isogloss.models.bilstm_model import bilstm
-from isogloss.models.encoding import padding_id
-from isogloss.models.load import LoadedModel
+from isogloss.models.bilstm.baseline import bilstm
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import MARK, UNKNOWN_CHARACTER, bilstm_task, task_over, vocabulary
 from isogloss.tasks.examples import IGNORE, collate
 from isogloss.tasks.task import Task
-from isogloss.training.evaluation import evaluate
-from isogloss.training.finetune import FineTuned, finetune, loss_terms
-from isogloss.training.saved import load_finetuned, save_finetuned
-from isogloss.training.settings import settings_for
-from isogloss.training.transfer import transfer
+from isogloss.training.engine.settings import settings_for
+from isogloss.training.finetuning.evaluation import evaluate
+from isogloss.training.finetuning.finetune import FineTuned, finetune, loss_terms
+from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
+from isogloss.training.finetuning.transfer import transfer
 
 NAMES = ["pos", "parse", "ner"]
 LABORATORY = Laboratory(seed=0)
@@ -118,7 +118,7 @@ def test_the_same_seed_gives_the_same_bits() -> None:
 
 
 def test_transfer_by_name_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isogloss.training.transfer.bilstm", lambda: bilstm(device="cpu", **SMALL))
+    monkeypatch.setattr("isogloss.training.finetuning.transfer.bilstm", lambda: bilstm(device="cpu", **SMALL))
     data = corpus("treebank", 8)
     first, again = (
         transfer("bilstm", "pos", data, data, {"qla": data}, epochs=1, batch=4, out=tmp_path) for _ in range(2)
@@ -132,7 +132,7 @@ def test_command_line_trains_and_predicts(tmp_path: Path, monkeypatch: pytest.Mo
     def tiny(vectors: Path | None, device: str | None) -> LoadedModel:
         return bilstm(vectors, device="cpu", **SMALL)
 
-    monkeypatch.setattr("isogloss.models.bilstm_model.bilstm", tiny)
+    monkeypatch.setattr("isogloss.models.bilstm.baseline.bilstm", tiny)
     file = tmp_path / "qla-train.conllu"
     corpus("treebank", 8).write(file)
     (tmp_path / "v.vec").write_text("da 1 2\n")
@@ -202,6 +202,7 @@ def test_a_treebank_without_tags_is_parsed_without_them() -> None:
 def test_a_note_cannot_name_another_class_of_ours(tmp_path: Path) -> None:
     save_finetuned(untrained(bilstm_task(TASKS["pos"]), corpus("treebank", 3)), tmp_path)
     note = json.loads((tmp_path / "isogloss.json").read_text())
-    (tmp_path / "isogloss.json").write_text(json.dumps({**note, "class": "isogloss.models.bilstm:BilstmTagger"}))
+    forbidden = {**note, "class": "isogloss.models.bilstm.networks:BilstmTagger"}
+    (tmp_path / "isogloss.json").write_text(json.dumps(forbidden))
     with pytest.raises(UsageError, match="is not a class of the transformers package"):
         load_finetuned(tmp_path)

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import isogloss as ig
-from isogloss.models.encoding import padding_id
-from isogloss.models.load import LoadedModel
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import IGNORE, Example, Shape, Sizes, collate
 

@@ -16,9 +16,9 @@ from isogloss.corpora.conllu import Row, Tree, first_on_cycle
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.corpora.readers import FORMATS
-from isogloss.models.biaffine import BiaffineParser
-from isogloss.models.encoding import padding_id
-from isogloss.models.load import LoadedModel
+from isogloss.models.heads.biaffine import BiaffineParser
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import parse
 from isogloss.tasks.examples import Batch, collate
 

@@ -12,16 +12,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import shared
 
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.questions import Answer, Question
 from isogloss.corpora.readers import FORMATS, read_qa
-from isogloss.models.encoding import padding_id
-from isogloss.models.load import LoadedModel
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import qa
 from isogloss.tasks.examples import Example, collate
 from isogloss.tasks.spans import best_spans, token_spans
-from shared_data import shared
 
 Tiny = Callable[[str], LoadedModel]
 FAMILIES = ["bert", "xlm-roberta", "mt5", "llama", "modernbert", "qwen2", "gemma3_text"]

@@ -18,8 +18,8 @@ from isogloss.corpora.questions import Answer, Question
 from isogloss.corpora.readers import FORMATS
 from isogloss.metrics.counts import score_each, total
 from isogloss.metrics.spans import read_spans
-from isogloss.models.encoding import padding_id
-from isogloss.models.load import LoadedModel
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch, collate
 from isogloss.tasks.task import Labels, Task

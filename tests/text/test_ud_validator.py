@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from shared_data import shared
 
 from isogloss import code_switch, noise, read_lexicon, read_treebank, reorder, transliterate
-from shared_data import shared
 
 CHANGES = {
     "transliterate": ("Uyghur-UDT/ug_udt-ud-dev", transliterate),

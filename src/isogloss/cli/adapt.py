@@ -51,9 +51,9 @@ def adapt(
     device: Device = None,
 ) -> None:
     """Adapt a model to a language by training on its raw text, with the model's own objective."""
-    from isogloss.training.adapt import adaptation
-    from isogloss.training.heldout import TextFiles
-    from isogloss.training.workers import join
+    from isogloss.training.engine.distributed import join
+    from isogloss.training.language_modeling.adapt import adaptation
+    from isogloss.training.language_modeling.heldout import TextFiles
 
     join()
     settings = shared.given(

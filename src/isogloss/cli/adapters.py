@@ -13,7 +13,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 
 if TYPE_CHECKING:
-    from isogloss.models.adapters import Adapter, UseAdapter
+    from isogloss.models.adapters.interventions import Adapter, UseAdapter
 
 KINDS = ("bottleneck", "lora")
 
@@ -43,8 +43,8 @@ Weights = Annotated[str, typer.Option(help="Of ensembles: uniform, or entropy (l
 
 def new_adapter(kind: str | None, reduction: int | None, placement: str, invertible: bool, rank: int) -> Adapter | None:
     """The adapter that `adapt` trains."""
-    from isogloss.models.adapters import LANGUAGE_REDUCTION, language_adapter
-    from isogloss.models.adapters_lora import lora
+    from isogloss.models.adapters.interventions import LANGUAGE_REDUCTION, language_adapter
+    from isogloss.models.adapters.lora import lora
 
     if kind is None:
         return None
@@ -56,8 +56,8 @@ def new_adapter(kind: str | None, reduction: int | None, placement: str, inverti
 
 def changes(below: Sequence[Path] | None, reduction: int | None, placement: str, rank: int | None) -> list[Adapter]:
     """What `transfer` does to the model before fine-tuning."""
-    from isogloss.models.adapters import TASK_REDUCTION, task_adapter, use_adapter
-    from isogloss.models.adapters_lora import lora
+    from isogloss.models.adapters.interventions import TASK_REDUCTION, task_adapter, use_adapter
+    from isogloss.models.adapters.lora import lora
 
     if rank is not None and (below or reduction):
         raise UsageError("--lora does not go with --adapter or --task-adapter; give one")
@@ -70,7 +70,7 @@ def changes(below: Sequence[Path] | None, reduction: int | None, placement: str,
 
 def swaps(words: Sequence[str] | None, weights: str) -> dict[str, UseAdapter]:
     """Which adapters each test set is read with."""
-    from isogloss.models.adapters import use_adapter
+    from isogloss.models.adapters.interventions import use_adapter
 
     chosen: Any = weights
     folders = {lang: str(path).split(",") for lang, path in files_by_language(words or [], "--swap").items()}

@@ -16,7 +16,7 @@ from isogloss.core.errors import UsageError
 if TYPE_CHECKING:
     from isogloss.corpora.bitext import AlignedPair
     from isogloss.corpora.corpus import Corpus
-    from isogloss.models.load import Layer
+    from isogloss.models.loading.load import Layer
 
 
 def adjust(
@@ -57,8 +57,8 @@ def adjust(
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Adjust a model on word-aligned text, so that words and their translations get like vectors."""
-    from isogloss.models.load import load_model
-    from isogloss.training.adjust import adjustment
+    from isogloss.models.loading.load import load_model
+    from isogloss.training.adjustment.adjust import adjustment
 
     corpora = [read_bitext(path, repair)[:pairs] for path in bitext]
     chosen = chosen_layers(layers)

@@ -81,12 +81,12 @@ def align(
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Find the words that translate each other, with the model under study itself, with eflomal, or from files."""
+    from isogloss.analysis.alignment import BEST, best_layer, score_layers
+    from isogloss.analysis.alignment import align as find_links
     from isogloss.core.files import bare_suffix
-    from isogloss.models.align import BEST, best_layer, score_layers
-    from isogloss.models.align import align as find_links
-    from isogloss.models.load import LoadedModel, load_model
-    from isogloss.text.alignment_score import score_alignment
-    from isogloss.text.link_filters import filter_links
+    from isogloss.models.loading.load import LoadedModel, load_model
+    from isogloss.text.alignment.link_filters import filter_links
+    from isogloss.text.alignment.scoring import score_alignment
 
     as_pharaoh = output is not None and bare_suffix(output) != ".jsonl"
     _check(layer, unit, gold, output, max_words if as_pharaoh else None)
@@ -148,8 +148,8 @@ def _check(layer: str | None, unit: str | None, gold: Path | None, output: Path 
 
 
 def _read(texts: list[str], repair: bool) -> Corpus[AlignedPair]:
+    from isogloss.analysis.alignment import without_links
     from isogloss.corpora.readers import detect_format, read_bitext, read_parallel
-    from isogloss.models.align import without_links
 
     if len(texts) > 2:
         raise UsageError(f"one text or two, not {len(texts)}")
@@ -184,7 +184,7 @@ def _write(found: Corpus[AlignedPair], path: Path, as_pharaoh: bool) -> None:
 
 
 def _label(method: str, given: dict[str, Any], symmetrise: str) -> str:
-    from isogloss.models.word_alignment import default_layer
+    from isogloss.analysis.embedding_alignment import default_layer
 
     if method != "embedding":
         return f"{method}, {symmetrise}"

@@ -46,7 +46,7 @@ def clean(
     """Keep the lines that are text in one language, each once, and say what was dropped and why."""
     from isogloss.core.files import atomic_write
     from isogloss.corpora.raw import stream_files
-    from isogloss.text.cleaning import judge, line_filter
+    from isogloss.text.cleaning.cleaning import judge, line_filter
 
     if output.resolve() in {path.resolve() for path in text}:
         raise UsageError("--out must be another file than the input")

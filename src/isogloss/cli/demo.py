@@ -15,9 +15,9 @@ from isogloss.cli.screen import complain, err, library_warnings, out, show_table
 if TYPE_CHECKING:
     import polars as pl
 
+    from isogloss.demo.study import Amounts
     from isogloss.report.one_page import Section
-    from isogloss.results.store import Store
-    from isogloss.studies.demo_study import Amounts
+    from isogloss.store.entries import Store
 
 BARS = " ▁▂▃▄▅▆▇█"
 REPORT = "report.html"
@@ -33,8 +33,8 @@ def demo(
 ) -> None:
     """Tell the whole story in the laboratory: where languages meet, what breaks transfer, and what repairs it."""
     _languages()  # before anything slow is imported
-    from isogloss.results.store import Store
-    from isogloss.studies.demo_study import Amounts
+    from isogloss.demo.study import Amounts
+    from isogloss.store.entries import Store
 
     options: dict[str, Any] = {"device": device, **({} if workers is None else {"workers": workers})}
     store = Store(output / "store")
@@ -66,13 +66,13 @@ def _languages() -> None:
 
 def _told(amounts: Amounts, folder: Path, store: Store, options: dict[str, Any]) -> list[Section]:
     """The five parts, shown one after the other and written to the report."""
+    from isogloss.demo import story as story
+    from isogloss.demo.study import NAME, demo_diagnosis, demo_study
+    from isogloss.diagnosis.diagnose import diagnose
     from isogloss.report.analysis import analyse
     from isogloss.report.subject import from_store
     from isogloss.report.write import write_report
-    from isogloss.studies import demo_story as story
-    from isogloss.studies.demo_study import NAME, demo_diagnosis, demo_study
-    from isogloss.studies.diagnose import diagnose
-    from isogloss.studies.run import run_study
+    from isogloss.studies.execution.run_study import run_study
 
     _say("fine-tuning and measuring the laboratory's encoder")
     with study_progress(store) as watch:

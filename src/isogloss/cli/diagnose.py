@@ -14,9 +14,9 @@ from isogloss.cli.screen import err, library_warnings, out, show_table, warn
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from isogloss.results.tables import Table
-    from isogloss.studies.diagnosis import Verdict
-    from isogloss.studies.steps import Sizes
+    from isogloss.diagnosis.treatments import Sizes
+    from isogloss.diagnosis.verdict import Verdict
+    from isogloss.results.tables.tables import Table
 
 Settings = Annotated[list[str] | None, typer.Option(help="Settings of fine-tuning: epochs=3 batch=16 …")]
 
@@ -68,8 +68,8 @@ def diagnose(
     device: Device = None,
 ) -> None:
     """Find out how well a model serves a language that it did not see, what helps, and save the best model."""
-    from isogloss.results.store import Store
-    from isogloss.studies.diagnose import diagnose as diagnosed
+    from isogloss.diagnosis.diagnose import diagnose as diagnosed
+    from isogloss.store.entries import Store
 
     folder = output or Path(f"diagnosis-{lang}")
     kept = Store(store or folder / "store")
@@ -107,7 +107,7 @@ def diagnose(
 
 
 def _show(verdict: Verdict) -> None:
-    from isogloss.studies import diagnosis_report as report
+    from isogloss.diagnosis import report as report
 
     out.print(f"[bold]{verdict.lang}: {verdict.level}[/]", soft_wrap=True)
     for sentence in report.summary(verdict):
@@ -131,9 +131,9 @@ def _sizes(
     vocabulary: int | None,
 ) -> Sizes:
     """What was given, over what is usual for the language."""
-    from isogloss.studies.material import usual_sizes
-    from isogloss.studies.overrides import parse_overrides
-    from isogloss.studies.steps import Sizes
+    from isogloss.diagnosis.inputs import usual_sizes
+    from isogloss.diagnosis.treatments import Sizes
+    from isogloss.studies.schema.overrides import parse_overrides
 
     usual = usual_sizes(lang)
     said = {"finetune": finetune, "bilstm": bilstm, "adapt": adapt, "pretrain": pretrain}

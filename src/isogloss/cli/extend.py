@@ -30,10 +30,10 @@ def extend(
 ) -> None:
     """Add sub-words of a language to a model's vocabulary; `isogloss adapt` should follow."""
     from isogloss.corpora.readers import read_lexicon
-    from isogloss.models.language_head import with_language_head
-    from isogloss.models.load import quiet_library
-    from isogloss.models.vocabulary import extension
-    from isogloss.training.heldout import TextFiles
+    from isogloss.models.loading.language_model_head import with_language_head
+    from isogloss.models.loading.load import quiet_library
+    from isogloss.models.vocabulary.extension import extension
+    from isogloss.training.language_modeling.heldout import TextFiles
 
     if (folder / "config.json").exists():
         raise UsageError(f"{folder} holds a model already; give this one a folder of its own")

@@ -20,8 +20,8 @@ def gc(
 ) -> None:
     """List leftovers, damaged entries and (with --keep, --older) entries no longer needed, or remove them."""
     from isogloss.core.errors import InputError
-    from isogloss.results.store import MARK, Store
-    from isogloss.studies.garbage import garbage, sweep
+    from isogloss.store.entries import MARK, Store
+    from isogloss.store.garbage import garbage, sweep
 
     if not (store / MARK).is_file():
         raise InputError(store, f"a store (with {MARK})", "none")

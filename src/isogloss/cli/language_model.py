@@ -14,8 +14,8 @@ from isogloss.cli.screen import err, log_lines, show_table
 
 if TYPE_CHECKING:
     from isogloss.corpora.parallel import ParallelSet
-    from isogloss.training.heldout import TextFiles
-    from isogloss.training.language_model import Pace
+    from isogloss.training.language_modeling.heldout import TextFiles
+    from isogloss.training.language_modeling.train import Pace
 
 Steps = Annotated[int | None, typer.Option(min=1, help="End after so many steps …")]
 Tokens = Annotated[int | None, typer.Option(min=1, help="… or so many tokens …")]
@@ -44,7 +44,7 @@ Repair = Annotated[bool, typer.Option(help="Mend what is broken in the text file
 def texts(words: Sequence[str], option: str, repair: bool) -> dict[str, TextFiles]:
     """`en=a.txt`, `fr=folder` … as text that is read as a stream, and again for each pass."""
     from isogloss.languages.codes import canonical
-    from isogloss.training.heldout import TextFiles
+    from isogloss.training.language_modeling.heldout import TextFiles
 
     files = files_by_language(words, option)
     return {canonical(lang): TextFiles((path,), repair) for lang, path in files.items()}

@@ -55,21 +55,21 @@ def tasks() -> Iterable[Row]:
 
 
 def families() -> Iterable[Row]:
-    from isogloss.models.families import FAMILIES
+    from isogloss.models.loading.families import FAMILIES
 
     for name, family in FAMILIES.items():
         yield name, "decoder" if family.causal else "encoder", "pre-LN" if family.final_norm else "post-LN"
 
 
 def changes() -> Iterable[Row]:
-    from isogloss.studies.changes import CHANGES
+    from isogloss.studies.schema.interventions import CHANGES
 
     for name, kind in CHANGES.items():
         yield name, ", ".join(kind.arguments.model_fields), "stored" if kind.stored else "done for each run"
 
 
 def text_changes() -> Iterable[Row]:
-    from isogloss.studies.text_changes import TEXT_CHANGES
+    from isogloss.studies.schema.text_changes import TEXT_CHANGES
 
     return ((name, ", ".join(kind.arguments.model_fields)) for name, kind in TEXT_CHANGES.items())
 
@@ -82,14 +82,14 @@ def schemes() -> Iterable[Row]:
 
 
 def backends() -> Iterable[Row]:
-    from isogloss.studies.backends import BACKENDS
+    from isogloss.studies.execution.backends import BACKENDS
 
     return ((name, BACKENDS.module(name)) for name in BACKENDS)
 
 
 def adapters(folder: str = ".") -> Iterable[Row]:
     """Every adapter below a folder (this one, unless named)."""
-    from isogloss.models.adapters_files import adapters_in
+    from isogloss.models.adapters.files import adapters_in
 
     for one in adapters_in(folder):
         sizes = ", ".join(f"{name} {value}" for name, value in one.options.items() if value is not None)
@@ -105,10 +105,10 @@ def adapters(folder: str = ".") -> Iterable[Row]:
 
 def runs(folder: Path | None = None) -> Iterable[Row]:
     """Every run of every study in the store, and how it stands."""
-    from isogloss.results.run_states import run_jobs, run_state
-    from isogloss.results.running import running
-    from isogloss.results.study_record import read_records
-    from isogloss.studies.run import open_store, store_folder
+    from isogloss.store.run_states import run_jobs, run_state
+    from isogloss.store.running_jobs import running
+    from isogloss.store.study_records import read_records
+    from isogloss.studies.execution.run_study import open_store, store_folder
 
     if not store_folder(folder).is_dir():
         raise InputError(store_folder(folder), "the folder of a store", "nothing there", advice="name it with --store")

@@ -25,8 +25,8 @@ def predict(
     device: Device = None,
 ) -> None:
     """Predict with a fine-tuned model: tags, trees, entities, labels or answers."""
-    from isogloss.training.evaluation import annotated, predict, scored
-    from isogloss.training.saved import load_finetuned
+    from isogloss.training.finetuning.evaluation import annotated, predict, scored
+    from isogloss.training.finetuning.finetuned_files import load_finetuned
 
     if output is None and not score:
         raise UsageError("nothing to do: give --out FILE for predictions, --score for scores, or both")

@@ -62,9 +62,9 @@ def pretrain(
 ) -> None:
     """Train tokenizer and model from scratch on raw text; the folder loads with `AutoModel.from_pretrained`."""
     from isogloss.corpora.readers import read_parallel
-    from isogloss.training.model_folder import read_history
-    from isogloss.training.pretrain import pretrain as run
-    from isogloss.training.workers import join
+    from isogloss.training.engine.distributed import join
+    from isogloss.training.language_modeling.model_files import read_history
+    from isogloss.training.language_modeling.pretrain import pretrain as run
 
     join()
     translations = objective == "tlm"

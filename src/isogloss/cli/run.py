@@ -14,10 +14,10 @@ from isogloss.cli.arguments import Device
 from isogloss.cli.screen import complain, err, library_warnings, out, show_table, warn
 
 if TYPE_CHECKING:
-    from isogloss.results.store import Store
-    from isogloss.results.study_results import StudyResults
-    from isogloss.results.tables import Table
-    from isogloss.studies.backends import Job, Outcome
+    from isogloss.results.rows.study_results import StudyResults
+    from isogloss.results.tables.tables import Table
+    from isogloss.store.entries import Store
+    from isogloss.studies.execution.backends import Job, Outcome
 
 Set = Annotated[
     list[str] | None,
@@ -55,10 +55,10 @@ def run(
     device: Device = None,
 ) -> None:
     """Do a study: what is done already is read, what was interrupted goes on."""
-    from isogloss.results.files import check_suffix
-    from isogloss.results.study_results import TABLES
-    from isogloss.studies.overrides import parse_overrides
-    from isogloss.studies.run import open_store, run_study
+    from isogloss.results.rows.files import check_suffix
+    from isogloss.results.rows.study_results import TABLES
+    from isogloss.studies.execution.run_study import open_store, run_study
+    from isogloss.studies.schema.overrides import parse_overrides
 
     for path in write or ():
         if path.suffix not in TABLES:
@@ -94,8 +94,8 @@ def run(
 
 def _show(results: StudyResults) -> None:
     """The scores, and what was measured in a few numbers."""
-    from isogloss.results.curve_summary import curve_table
-    from isogloss.results.tables import frame_table
+    from isogloss.results.tables.curve_summary import curve_table
+    from isogloss.results.tables.tables import frame_table
 
     curves = results.curves.frame
     if results.frame.is_empty() and curves.is_empty() and results.distances.frame.is_empty():
@@ -121,7 +121,7 @@ def study_progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-    from isogloss.results.running import running
+    from isogloss.store.running_jobs import running
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns, TextColumn("{task.fields[state]}"), console=err, transient=True)

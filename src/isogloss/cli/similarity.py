@@ -22,7 +22,7 @@ from isogloss.cli.screen import library_warnings, out, progress_bars, show_table
 
 if TYPE_CHECKING:
     from isogloss.corpora.parallel import ParallelSet
-    from isogloss.results.curves import Curves
+    from isogloss.results.rows.curves import Curves
 
 
 def similarity(
@@ -63,11 +63,11 @@ def similarity(
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Measure how alike a model's states of parallel sentences are, layer by layer, with confidence intervals."""
+    from isogloss.analysis.similarity import similarity as measure
     from isogloss.core.errors import UsageError
     from isogloss.indexes.named import named_index, split_indexes
-    from isogloss.models.load import load_model
-    from isogloss.models.similarity import similarity as measure
-    from isogloss.results.files import check_suffix
+    from isogloss.models.loading.load import load_model
+    from isogloss.results.rows.files import check_suffix
 
     for path in output or ():
         check_suffix(path)

@@ -12,12 +12,12 @@ from isogloss.cli.screen import err, log_lines, warn
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import Corpus
     from isogloss.tasks.task import Task
-    from isogloss.training.reports import Report
+    from isogloss.training.engine.progress import Report
 
 
 def read_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> Corpus[Any]:
     """A corpus of the kind that the task reads, in whatever format of that kind the file is."""
-    from isogloss.studies.corpora import READERS
+    from isogloss.studies.execution.corpora import READERS
 
     corpus: Corpus[Any] = READERS[task.corpus](path, lang=lang, repair=repair)
     for error in corpus.repairs:

@@ -16,9 +16,9 @@ from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import Corpus
-    from isogloss.results.record import Results
+    from isogloss.results.rows.results import Results
     from isogloss.tasks.task import Task
-    from isogloss.training.reports import Report
+    from isogloss.training.engine.progress import Report
 
 
 def transfer(
@@ -76,17 +76,17 @@ def transfer(
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune a model on one language and score it on others that it was not trained for."""
-    from isogloss.models.bilstm_model import BILSTM, bilstm
-    from isogloss.models.load import load_model
-    from isogloss.models.reinit import reinit as draw_anew
-    from isogloss.results.files import check_suffix
-    from isogloss.studies.corpora import language_of_name
+    from isogloss.models.bilstm.baseline import BILSTM, bilstm
+    from isogloss.models.interventions.reinit import reinit as draw_anew
+    from isogloss.models.loading.load import load_model
+    from isogloss.results.rows.files import check_suffix
+    from isogloss.studies.execution.corpora import language_of_name
     from isogloss.tasks import TASKS
     from isogloss.tasks.bilstm import task_over
-    from isogloss.training.settings import settings_for
-    from isogloss.training.transfer import changed
-    from isogloss.training.transfer import transfer as run
-    from isogloss.training.workers import join
+    from isogloss.training.engine.distributed import join
+    from isogloss.training.engine.settings import settings_for
+    from isogloss.training.finetuning.transfer import changed
+    from isogloss.training.finetuning.transfer import transfer as run
 
     for path in write or ():
         check_suffix(path)
@@ -154,8 +154,8 @@ def _seeds(text: str) -> list[int]:
 def _replay(files: list[Path], weight: float, anchor: str, repair: bool, device: str | None) -> Any:
     """Continual learning on the bitexts; an anchor that is not one of the two names is a model."""
     from isogloss.cli.adjust import read_bitext
-    from isogloss.models.load import load_model
-    from isogloss.training.replay import ANCHORS, alignment_replay
+    from isogloss.models.loading.load import load_model
+    from isogloss.training.adjustment.replay import ANCHORS, alignment_replay
 
     bitexts = [read_bitext(path, repair) for path in files]
     held: Any = anchor if anchor in ANCHORS else load_model(anchor, device=device)
@@ -178,8 +178,8 @@ def _best_of_grid(
     folder: Path | None,
     tell: Callable[[str, Report], None],
 ) -> dict[str, Any]:
-    from isogloss.training.grid import grid_search
-    from isogloss.training.settings import settings_for
+    from isogloss.training.engine.settings import settings_for
+    from isogloss.training.finetuning.grid_search import grid_search
 
     searched = grid_search(
         model,
@@ -214,7 +214,7 @@ def _finish(
 def _write_predictions(results: Results, task: Task, tests: dict[str, Corpus[Any]], pattern: str) -> list[str]:
     import json
 
-    from isogloss.training.evaluation import annotated
+    from isogloss.training.finetuning.evaluation import annotated
 
     files = []
     for (target, seed), rows in results.predictions.collect().group_by(["target", "seed"], maintain_order=True):

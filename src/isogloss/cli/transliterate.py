@@ -30,8 +30,8 @@ def transliterate(
     repair: Annotated[bool, typer.Option("--repair", help="Mend or leave out what is broken.")] = False,
 ) -> None:
     """Write a corpus in the letters of a related, well-resourced language; annotation stays what it was."""
-    from isogloss.text.transliterate import transliterate as change
     from isogloss.text.transliteration.schemes import scheme_for
+    from isogloss.text.transliteration.transliterate import transliterate as change
 
     if file.resolve() == output.resolve():
         raise UsageError("--out must be another file than the input")

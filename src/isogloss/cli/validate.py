@@ -53,9 +53,9 @@ def _numbers(gpus: str) -> list[int]:
 
 def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int], together: int) -> None:
     """Runs, what they share, what is done, what it will cost; what is not here is told last."""
-    from isogloss.studies.explain import explain
-    from isogloss.studies.overrides import parse_overrides
-    from isogloss.studies.run import open_store, planned, store_folder
+    from isogloss.studies.execution.run_study import open_store, planned, store_folder
+    from isogloss.studies.planning.explain import explain
+    from isogloss.studies.schema.overrides import parse_overrides
 
     store = open_store(folder) if store_folder(folder).exists() else None  # to look at a study leaves no traces
     plan = planned(file, store, set=parse_overrides(set), device="cuda" if gpus else None)

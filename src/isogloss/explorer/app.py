@@ -20,7 +20,7 @@ from isogloss.explorer.index import Index
 from isogloss.explorer.safety import guard
 from isogloss.explorer.views import Views
 from isogloss.report.markup import isolated, text
-from isogloss.results.tables import POINTS
+from isogloss.results.tables.tables import POINTS
 
 
 def create_app(folder: str | os.PathLike[str], host: str = "127.0.0.1") -> Flask:

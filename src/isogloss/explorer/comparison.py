@@ -13,12 +13,12 @@ from typing import Any
 import polars as pl
 
 from isogloss.core.errors import UsageError
-from isogloss.results.cell_colours import cell_class
-from isogloss.results.deltas import deltas
-from isogloss.results.example_tests import example_counts, example_interval
-from isogloss.results.record import EXPERIMENT
-from isogloss.results.study_results import StudyResults
-from isogloss.results.tables import POINTS
+from isogloss.results.comparisons.deltas import deltas
+from isogloss.results.comparisons.example_tests import example_counts, example_interval
+from isogloss.results.rows.results import EXPERIMENT
+from isogloss.results.rows.study_results import StudyResults
+from isogloss.results.tables.cell_colours import cell_class
+from isogloss.results.tables.tables import POINTS
 
 SEVERAL = " · "
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from isogloss.results.curves import CURVE_COLUMNS, Curves
-from isogloss.results.distance_histograms import DistanceHistograms
-from isogloss.results.record import RESULT_COLUMNS
-from isogloss.results.store import Store
-from isogloss.results.study_record import Record, Run
-from isogloss.results.study_results import DISTANCES, RUN_COLUMNS, StudyResults, run_labels
+from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
+from isogloss.results.rows.distance_histograms import DistanceHistograms
+from isogloss.results.rows.results import RESULT_COLUMNS
+from isogloss.results.rows.study_results import DISTANCES, RUN_COLUMNS, StudyResults, run_labels
+from isogloss.store.entries import Store
+from isogloss.store.study_records import Record, Run
 
 if TYPE_CHECKING:
     from isogloss.explorer.index import Snapshot

@@ -20,11 +20,11 @@ import polars as pl
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.explorer.gathering import gathered
-from isogloss.results.run_states import run_state
-from isogloss.results.store import MARK, Damaged, Store
-from isogloss.results.study_record import Record, Run, read_records
-from isogloss.results.study_results import StudyResults
-from isogloss.results.transfer_means import other_language
+from isogloss.results.comparisons.transfer_means import other_language
+from isogloss.results.rows.study_results import StudyResults
+from isogloss.store.entries import MARK, Damaged, Store
+from isogloss.store.run_states import run_state
+from isogloss.store.study_records import Record, Run, read_records
 
 TOGETHER = 32  # runs that can be looked at together
 FRESH = 2.0  # seconds in which a folder's time may not tell of a second change

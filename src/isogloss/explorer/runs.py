@@ -11,8 +11,8 @@ import polars as pl
 
 from isogloss.core.registry import check_name
 from isogloss.explorer.index import Snapshot, Summary
-from isogloss.results.study_record import Record, Run
-from isogloss.results.study_results import run_labels
+from isogloss.results.rows.study_results import run_labels
+from isogloss.store.study_records import Record, Run
 
 PAGE, EXPERIMENTS = 100, 40
 FACETS = ("state", "model", "changes", "task", "source")

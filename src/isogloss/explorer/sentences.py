@@ -12,8 +12,8 @@ import polars as pl
 
 from isogloss.core.registry import check_name
 from isogloss.report.examples import example_item
-from isogloss.results.item_scores import with_item_scores
-from isogloss.results.study_results import StudyResults
+from isogloss.results.rows.item_scores import with_item_scores
+from isogloss.results.rows.study_results import StudyResults
 
 PAGE, MISTAKES = 10, 12
 ARROW = "→"

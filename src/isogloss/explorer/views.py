@@ -24,11 +24,11 @@ from isogloss.report.markup import json_element
 from isogloss.report.page import charts, figures
 from isogloss.report.series import series
 from isogloss.report.subject import Subject
-from isogloss.results.cell_colours import legend
-from isogloss.results.run_states import run_jobs
-from isogloss.results.running import running
-from isogloss.results.study_record import Run
-from isogloss.results.study_results import StudyResults
+from isogloss.results.rows.study_results import StudyResults
+from isogloss.results.tables.cell_colours import legend
+from isogloss.store.run_states import run_jobs
+from isogloss.store.running_jobs import running
+from isogloss.store.study_records import Run
 
 NO_DATA = {"data": Markup(json_element("data", {"examples": []})), "specs": Markup(json_element("specs", {}))}
 Lines = tuple[list[runs.Line], Counter[str], dict[str, list[str]]]

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from isogloss.analysis.gap_similarity import CORRELATION_COLUMNS, gap_similarity
 from isogloss.core.errors import UsageError
 from isogloss.report.subject import Subject
-from isogloss.results.corrected import corrected
-from isogloss.results.deltas import DELTA_COLUMNS, deltas
-from isogloss.results.gap_similarity import CORRELATION_COLUMNS, gap_similarity
-from isogloss.results.tables import with_published
-from isogloss.results.transfer_means import OTHERS, source_to_x
+from isogloss.results.comparisons.deltas import DELTA_COLUMNS, deltas
+from isogloss.results.comparisons.holm import corrected
+from isogloss.results.comparisons.transfer_means import OTHERS, source_to_x
+from isogloss.results.tables.tables import with_published
 
 MANY = 5000  # pairs of run and target, above which tests are over seeds: those over examples would take hours
 CELLS = {**DELTA_COLUMNS, "holm": pl.Float64}

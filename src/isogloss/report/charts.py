@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from isogloss.results.curve_figures import PALETTE
+from isogloss.results.figures.curves import PALETTE
 
 Spec = dict[str, Any]
 COLOURS = [*PALETTE, "#5A4A5A", "#EE0044"]  # more could not be told apart; they begin again

@@ -12,8 +12,8 @@ import polars as pl
 
 from isogloss.report.analysis import Analysis
 from isogloss.report.subject import Subject
-from isogloss.results.item_scores import with_item_scores
-from isogloss.results.transfer_means import other_language
+from isogloss.results.comparisons.transfer_means import other_language
+from isogloss.results.rows.item_scores import with_item_scores
 
 EXPERIMENTS, TARGETS, ITEMS, WORDS = 6, 40, 8, 60
 LONGEST_WORD, LONGEST_TEXT = 40, 300  # characters

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from isogloss.analysis.gap_similarity import gaps_beside_similarity
 from isogloss.core.errors import MissingExtra
 from isogloss.core.files import atomic_write, atomic_write_binary
 from isogloss.report.analysis import Analysis
@@ -20,9 +21,8 @@ from isogloss.report.pictures import Picture
 from isogloss.report.series import CURVE_SCALE, LONGEST, SCORE_SCALE, series
 from isogloss.report.subject import Subject
 from isogloss.report.tables import NamedTable, tables
-from isogloss.results.gap_similarity import gaps_beside_similarity
-from isogloss.results.table_formats import latex, write_table
-from isogloss.results.tables import POINTS
+from isogloss.results.tables.formats import latex, write_table
+from isogloss.results.tables.tables import POINTS
 
 Progress = Callable[[str, int, int], None]  # what, done, of how many
 Rows = list[dict[str, Any]]

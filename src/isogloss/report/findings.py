@@ -9,8 +9,8 @@ import polars as pl
 
 from isogloss.report.analysis import Analysis
 from isogloss.report.subject import Subject
-from isogloss.results.tables import POINTS
-from isogloss.results.transfer_means import other_language
+from isogloss.results.comparisons.transfer_means import other_language
+from isogloss.results.tables.tables import POINTS
 
 LEVEL = 0.05
 MOST = 14  # sentences about one thing: more would not be read

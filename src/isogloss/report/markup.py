@@ -9,8 +9,8 @@ import json
 import re
 from typing import Any
 
-from isogloss.results.cell_colours import SHADES
-from isogloss.results.tables import Cell, Table
+from isogloss.results.tables.cell_colours import SHADES
+from isogloss.results.tables.tables import Cell, Table
 
 LONGEST = 120  # characters of a cell or a name
 # -1.20** [-1.50, -0.90] (-1.33): interval and published value go below; the number of a layer, as in 0.69 (5), does not

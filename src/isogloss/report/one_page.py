@@ -9,8 +9,8 @@ from importlib.resources import files
 from isogloss import __version__
 from isogloss.report.markup import isolated, shade_rules, text
 from isogloss.report.pictures import Picture
-from isogloss.results.table_formats import html_table, markdown, markdown_text
-from isogloss.results.tables import Table
+from isogloss.results.tables.formats import html_table, markdown, markdown_text
+from isogloss.results.tables.tables import Table
 
 LONGEST = 2000  # characters of a sentence
 

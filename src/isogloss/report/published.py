@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from isogloss.report.subject import Subject
-from isogloss.results.curves import FINAL_NORM
-from isogloss.results.tables import POINTS, with_published
+from isogloss.results.rows.curves import FINAL_NORM
+from isogloss.results.tables.tables import POINTS, with_published
 
 STRENGTH = "published |ρ|"
 NOTHING = pl.lit(None, pl.Float64)

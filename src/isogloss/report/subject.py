@@ -13,12 +13,12 @@ import polars as pl
 
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import open_binary
-from isogloss.results.curves import CURVE_COLUMNS, Curves
-from isogloss.results.distance_histograms import HISTOGRAM_COLUMNS, NO_DISTANCES, DistanceHistograms
-from isogloss.results.record import RESULT_COLUMNS, Results
-from isogloss.results.store import MARK, Store
-from isogloss.results.study_record import made_with, read_record
-from isogloss.results.study_results import RUN_COLUMNS, StudyResults, gather
+from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
+from isogloss.results.rows.distance_histograms import HISTOGRAM_COLUMNS, NO_DISTANCES, DistanceHistograms
+from isogloss.results.rows.results import RESULT_COLUMNS, Results
+from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults, gather
+from isogloss.store.entries import MARK, Store
+from isogloss.store.study_records import made_with, read_record
 
 Path_ = str | os.PathLike[str]
 SAVED = "results.parquet"  # what `isogloss transfer --out` leaves in its folder, beside the predictions of each run

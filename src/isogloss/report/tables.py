@@ -10,9 +10,9 @@ import polars as pl
 from isogloss.report.analysis import Analysis, both
 from isogloss.report.published import STRENGTH, published_similarity, with_published_scores, with_published_strength
 from isogloss.report.subject import Subject
-from isogloss.results.curve_summary import curve_table
-from isogloss.results.curves import Curves
-from isogloss.results.tables import POINTS, Cell, Table, delta_table, frame_table
+from isogloss.results.rows.curves import Curves
+from isogloss.results.tables.curve_summary import curve_table
+from isogloss.results.tables.tables import POINTS, Cell, Table, delta_table, frame_table
 
 STARS = "Stars: p < .05, .01, .001 for a cell by itself."
 INTERVALS = "In brackets the 95 % interval over seeds."

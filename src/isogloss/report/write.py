@@ -15,8 +15,8 @@ from isogloss.report.export import Progress, export
 from isogloss.report.one_page import Section
 from isogloss.report.page import page
 from isogloss.report.subject import Subject, of_results, read_subject
-from isogloss.results.curves import Curves
-from isogloss.results.record import RESULT_COLUMNS, Results
+from isogloss.results.rows.curves import Curves
+from isogloss.results.rows.results import RESULT_COLUMNS, Results
 
 About = Subject | Results | Curves | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 

@@ -21,9 +21,9 @@ from isogloss.core.errors import UsageError
 from isogloss.corpora.conllu import Tree
 from isogloss.corpora.corpus import Corpus
 from isogloss.metrics.attachment import Arc
-from isogloss.models.bilstm import UNKNOWN_WORD, BilstmParser, BilstmTagger, Sentences
-from isogloss.models.bilstm_model import UNKNOWN_VECTOR, WordVectors
-from isogloss.models.load import LoadedModel
+from isogloss.models.bilstm.baseline import UNKNOWN_VECTOR, WordVectors
+from isogloss.models.bilstm.networks import UNKNOWN_WORD, BilstmParser, BilstmTagger, Sentences
+from isogloss.models.loading.load import LoadedModel
 from isogloss.tasks.examples import IGNORE, Batch, Example
 from isogloss.tasks.parse import HEADS, RELATIONS, loss_of, trees_of
 from isogloss.tasks.tagging import TAGS, mean_cross_entropy

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from isogloss.models.batching import IntArray
-from isogloss.models.heads import rows_at
+from isogloss.models.heads.task_head import rows_at
+from isogloss.models.tokenization.batching import IntArray
 
 IGNORE = -100  # padding of every array that is not token ids: what PyTorch's losses leave out
 Ids = npt.NDArray[np.int32]

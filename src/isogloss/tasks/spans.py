@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from isogloss.core.errors import UsageError
-from isogloss.models.encoding import CHUNK, check_texts, tokenize
-from isogloss.models.load import LoadedModel
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.encoding import CHUNK, check_texts, tokenize
 
 IntArray = npt.NDArray[np.int64]
 

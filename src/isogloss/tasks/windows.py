@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from isogloss.core.registry import check_name
-from isogloss.models.encoding import check_ids, padding_id, room, word_tokens
-from isogloss.models.load import LoadedModel
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.encoding import check_ids, padding_id, room, word_tokens
 from isogloss.tasks.examples import Example, Ids
 
 IntArray = npt.NDArray[np.int64]

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import islice
 
 import pytest
+from shared_data import rest_slow
 
 from isogloss.core.seeds import Chance
 from isogloss.corpora.lab.concepts import CONTENT_WORDS, DESCRIBES, VERB_TABLE, is_a, members
@@ -16,7 +17,6 @@ from isogloss.corpora.lab.meaning import concepts
 from isogloss.corpora.lab.sampling import Sampler
 from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS, NUMBERS
 from isogloss.languages.codes import canonical, language_of_path
-from shared_data import rest_slow
 
 
 def edit_distance(one: str, other: str) -> int:

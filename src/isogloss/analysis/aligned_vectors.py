@@ -1,0 +1,67 @@
+"""Vectors of words and of the words that they are linked to: what distances and rotations are made from."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from isogloss.core.errors import UsageError
+from isogloss.core.seeds import Chance
+from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.corpus import Corpus
+from isogloss.models.loading.load import Layer, LoadedModel
+from isogloss.models.states.hidden_states import WordStates, word_states
+from isogloss.models.states.pooling import FloatArray
+from isogloss.models.tokenization.batching import IntArray
+
+
+def aligned_vectors(
+    model: LoadedModel,
+    bitext: Corpus[AlignedPair],
+    *,
+    layer: Layer = "last",
+    words: str = "mean",
+    links: int = 20_000,
+    seed: int = 0,
+) -> tuple[FloatArray, FloatArray]:
+    """Two arrays of `(link, unit)`: the source's and the target's word of each sure link, in the order of the text.
+
+    Of more than `links` that many are drawn at random. `layer`: "last" is what heads read. Links to words without a
+    vector (no sub-word, or beyond the longest input) are left out.
+    """
+    chosen = _drawn(bitext, links, seed)
+    used, place = np.unique(chosen[:, 0], return_inverse=True)
+    where = model.last_layer if layer == "last" else layer
+    sides = [[bitext[i].source for i in used], [bitext[i].target for i in used]]
+    states = [word_states(model, side, subword=words, layers=[where]) for side in sides]
+    kept = _present(states[0], place, chosen[:, 1]) & _present(states[1], place, chosen[:, 2])
+    if not kept.any():
+        raise UsageError("no sure link between words that have a vector")
+    x, y = (_picked(one, place[kept], chosen[kept, column]) for one, column in zip(states, (1, 2), strict=True))
+    return x, y
+
+
+def _drawn(bitext: Corpus[AlignedPair], most: int, seed: int) -> IntArray:
+    """One link a row: sentence, source word, target word."""
+    found = [(i, s, t) for i, pair in enumerate(bitext) for s, t in dict.fromkeys(pair.alignment.sure)]
+    if not found:
+        raise UsageError(f"no sure link in the bitext {bitext.lang}")
+    if len(found) > most:
+        found = sorted(Chance(seed, "links").sample(found, most))
+    return np.array(found, dtype=np.int64)
+
+
+def _present(states: WordStates, sentence: IntArray, word: IntArray) -> npt.NDArray[np.bool_]:
+    return np.array([states.present[i][w] for i, w in zip(sentence, word, strict=True)])
+
+
+def _picked(states: WordStates, sentence: IntArray, word: IntArray) -> FloatArray:
+    """The vectors of the numbered words, read as the model runs: no other is kept."""
+    vectors = np.empty((len(word), states.model.hidden_size), dtype=np.float32)
+    order = np.argsort(sentence, kind="stable")
+    bounds = np.searchsorted(sentence[order], np.arange(len(states.present) + 1))
+    for indices, batch in states:
+        for i, found in zip(indices, batch, strict=True):
+            rows = order[bounds[i] : bounds[i + 1]]
+            vectors[rows] = found[0, word[rows]]
+    return vectors

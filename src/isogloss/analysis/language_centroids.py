@@ -1,0 +1,38 @@
+"""How near languages lie to each other in a model, from texts that are no translations of each other.
+
+A language's centroid is the mean of its sentence vectors; without what all languages share, the cosines of centroids
+group languages by family (Libovický et al. 2019, "How Language-Neutral is Multilingual BERT?"). Texts should be alike
+in topic: what differs between them is taken for a difference of languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from isogloss.core.errors import UsageError
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.states.hidden_states import sentence_states
+
+FEWEST = 3  # languages: of two, the centroids without their mean are always opposite
+
+
+def centroid_similarity(model: LoadedModel, texts: Mapping[str, Sequence[str]], lang: str) -> dict[str, float]:
+    """The cosine of each other language's centroid with that of `lang`, mean over the layers, from −1 to 1."""
+    if lang not in texts or len(texts) < FEWEST:
+        raise UsageError(f"comparable text: expected '{lang}' and at least 2 other languages, got {', '.join(texts)}")
+    layers = [layer for layer in model.layer_names if isinstance(layer, int)]
+    means = {
+        code: sentence_states(model, list(lines), layers=layers).collect().mean(axis=1, dtype=np.float64)
+        for code, lines in texts.items()
+    }
+    middle = np.mean(list(means.values()), axis=0)
+    own = means[lang] - middle
+    return {code: _cosine(own, mean - middle) for code, mean in means.items() if code != lang}
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+    """Row by row, then the mean; a row of zeros is like nothing."""
+    norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    return float(np.mean(np.divide((a * b).sum(axis=1), norms, out=np.zeros(len(a)), where=norms > 0)))

@@ -1,0 +1,107 @@
+"""Rotation-based alignment: the best orthogonal map of one language's vectors onto another's, the model left as it is.
+
+What it does: y ↦ (y − μ_Y)·W + μ_X maps the states of *target-language* input into the source's space, in one layer;
+             source-language input is read as it is. Heads and later layers read the mapped states.
+Formula:     W = argmin over orthogonal W of ‖(Y − μ_Y)·W − (X − μ_X)‖_F = U·Vᵀ, U·Σ·Vᵀ = (Y − μ_Y)ᵀ(X − μ_X),
+             X and Y the vectors of linked words, or of the two sides of a dictionary's entries.
+Cost:        O(n·d²) and one SVD of d×d.
+Reference:   Schönemann (1966); Mikolov, Le & Sutskever (2013); of contextual vectors: Schuster et al. (2019),
+             Wang et al. (2019), Kulshreshtha et al. (2020). Cao et al. (2020) compare adjustment with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from isogloss.analysis.aligned_vectors import aligned_vectors
+from isogloss.core.errors import UsageError
+from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.lexicon import Entry
+from isogloss.indexes.vectors import Vectors, as_tensor, check_parallel
+from isogloss.models.loading.load import FINAL, Layer, LoadedModel
+from isogloss.models.states.hidden_states import sentence_states
+from isogloss.models.states.pooling import check_layers
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """A map from the target's space into the source's; called with vectors `(…, unit)`, it gives them mapped."""
+
+    matrix: Tensor
+    source_mean: Tensor
+    target_mean: Tensor
+    layer: Layer
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        matrix, source, target = (part.to(vectors) for part in (self.matrix, self.source_mean, self.target_mean))
+        return (vectors - target) @ matrix + source
+
+
+def rotation(
+    model: LoadedModel,
+    data: Corpus[AlignedPair] | Corpus[Entry],
+    *,
+    layer: Layer = "last",
+    words: str = "mean",
+    centre: bool = True,
+    links: int = 20_000,
+    seed: int = 0,
+) -> Rotation:
+    """Learnt from a model's vectors of linked words in their sentences, or of dictionary entries on their own.
+
+    `centre=False` has no means: W alone. `words`, `links`, `seed`: see `aligned_vectors`; entries are the mean of
+    their sub-words.
+    """
+    where = check_layers(model, [model.last_layer if layer == "last" else layer])[0]
+    if data.format.kind == "lexicon":
+        sides = [[getattr(entry, side) for entry in data] for side in ("source", "target")]
+        X, Y = (sentence_states(model, side, layers=[where]).collect()[0] for side in sides)
+    elif data.format.kind == "bitext":
+        X, Y = aligned_vectors(model, data, layer=where, words=words, links=links, seed=seed)  # type: ignore[arg-type]
+    else:
+        raise UsageError(f"a rotation is learnt from a bitext or a lexicon, not from a corpus of {data.format.kind}")
+    return best_rotation(X, Y, layer=where, centre=centre)
+
+
+def best_rotation(X: Vectors, Y: Vectors, *, layer: Layer, centre: bool = True) -> Rotation:
+    """The map that lays the rows of Y over those of X.
+
+    >>> X = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], dtype=torch.float64)
+    >>> turned = X.flip(1) + 7
+    >>> torch.allclose(best_rotation(X, turned, layer=1)(turned), X)
+    True
+    """
+    check_parallel(X, Y)
+    x, y = as_tensor(X, "X").double(), as_tensor(Y, "Y").double()
+    means = [side.mean(0) if centre else torch.zeros_like(side[0]) for side in (x, y)]
+    u, _, v = torch.linalg.svd((y - means[1]).T @ (x - means[0]))
+    return Rotation(u @ v, means[0], means[1], layer)
+
+
+@contextlib.contextmanager
+def rotated(model: LoadedModel, change: Rotation) -> Iterator[LoadedModel]:
+    """Within, the states of the model's layer are mapped: for reading sentences of the target language, and no others.
+
+    Of a fine-tuned network give the `encoder`: its head then reads mapped states.
+    """
+    if change.layer == 0:
+        raise UsageError("embeddings are not rotated in place; map their states instead")
+    layer = model.final_norm if change.layer == FINAL else model.blocks[int(change.layer) - 1]
+    assert layer is not None
+
+    def mapped(_module: nn.Module, _args: Any, output: Any) -> Any:
+        return (change(output[0]), *output[1:]) if isinstance(output, tuple) else change(output)
+
+    # before all other hooks: whoever looks at the layer's states sees them mapped
+    handle = layer.register_forward_hook(mapped, prepend=True)
+    try:
+        yield model
+    finally:
+        handle.remove()

@@ -1,0 +1,154 @@
+"""Where inside a model do languages meet: every index at every layer, for all pairs, from one pass per language.
+
+Sentence vectors of all layers are written to disk as the model runs and read back layer by layer, so memory
+holds the moments of one layer and a block of rows, however many sentences there are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import check_name
+from isogloss.corpora.parallel import ParallelSet
+from isogloss.indexes.anc import neuron_correlations
+from isogloss.indexes.battery import Measurement, against, all_pairs, compare
+from isogloss.indexes.curve_shape import first_align_then_predict
+from isogloss.indexes.moments import Pair
+from isogloss.indexes.named import named_index
+from isogloss.languages.codes import canonical
+from isogloss.models.loading.load import FINAL, Layer, LoadedModel, load_model
+from isogloss.models.loading.placement import is_offloaded
+from isogloss.models.states.hidden_states import sentence_states
+from isogloss.models.states.state_files import StateStore
+from isogloss.results.rows.curves import CURVE_COLUMNS, NEURON_COLUMNS, SHAPE_COLUMNS, Curves
+
+DEFAULT_INDEXES = ("cka", "anc", "matching")
+Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
+
+
+def similarity(
+    model: LoadedModel | str | os.PathLike[str],
+    parallel: ParallelSet,
+    *,
+    source: str | None = None,
+    indexes: Sequence[str] = DEFAULT_INDEXES,
+    pool: str = "mean",
+    specials: bool = False,
+    layers: Sequence[Layer] | None = None,
+    bootstrap: int = 100,
+    confidence: float = 0.95,
+    seed: int = 0,
+    name: str | None = None,
+    budget: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Curves:
+    """How alike a model's states of parallel sentences are, layer by layer, with confidence intervals.
+
+    `indexes` are names from `isogloss ls indexes`, with options where they have some: "matching(centre, csls)",
+    "svcca(keep=20)". Pairs are those of `source` with every other language of the set, or all with all.
+    `layers` defaults to all, with the output of the final norm for families that have one. `bootstrap=0` leaves
+    the intervals out. `name` is how the model is called in the rows; `scratch` a folder with room for the
+    vectors (4 bytes · languages · layers · sentences · units). With the index "anc" the correlation of every
+    neuron is kept too (`Curves.neurons`).
+    """
+    loaded = model if isinstance(model, LoadedModel) else load_model(model)
+    pairs = _pairs(parallel, source)
+    chosen = tuple(layers) if layers is not None else loaded.layer_names
+    measures = [named_index(index) for index in indexes]
+    tell = progress or (lambda *_: None)
+    with StateStore(scratch) as store:
+        for lang in dict.fromkeys(lang for pair in pairs for lang in pair):
+            states = sentence_states(
+                loaded,
+                parallel.sentences(lang),
+                pool=pool,
+                specials=specials,
+                layers=chosen,
+                budget=budget,
+                progress=lambda done, total, lang=lang: tell(f"reading {lang}", done, total),  # type: ignore[misc]
+            )
+            store.write(lang, states)
+        label = name or os.path.basename(os.path.normpath(loaded.name))
+        rows, neurons = [], []
+        for step, layer in enumerate(chosen, 1):
+            views = {lang: store.layer(lang, layer) for lang in store.languages}
+            place = _place(layer, loaded.layers)
+            options = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed, "device": _device(loaded)}
+            rows += [(place, row) for row in compare(views, pairs, measures, where=f"layer {layer}", **options)]
+            if "anc" in indexes:
+                neurons += [(place, pair, neuron_correlations(views[pair[0]], views[pair[1]])) for pair in pairs]
+            tell("comparing layers", step, len(chosen))
+    return Curves(_curve_frame(label, rows), _neuron_frame(label, neurons), _shape_frame(label, rows))
+
+
+Place = tuple[int, str]  # layer and stage
+
+
+def _place(layer: Layer, layers: int) -> Place:
+    """The layer's number and what it is the output of: told apart by name, as numbers alone would mislead."""
+    if layer == FINAL:
+        return layers, "final norm"
+    return int(layer), "block" if layer else "embedding"
+
+
+def _pairs(parallel: ParallelSet, source: str | None) -> list[Pair]:
+    if len(parallel.languages) < 2:
+        raise UsageError(f"expected at least two languages to compare, got {', '.join(parallel.languages)}")
+    if source is None:
+        return all_pairs(parallel.languages)
+    return against(
+        check_name(canonical(source), parallel.languages, "language of this parallel set"), parallel.languages
+    )
+
+
+def _device(model: LoadedModel) -> Any:
+    """Moments are summed where the model is, if that is a GPU and the model leaves room on it."""
+    return model.device if model.device.type == "cuda" and not is_offloaded(model.body) else None
+
+
+def _curve_frame(model: str, rows: Sequence[tuple[Place, Measurement]]) -> pl.DataFrame:
+    values = [
+        (model, row.source, row.target, row.index, *place, row.value, row.low, row.high, row.n, row.note)
+        for place, row in rows
+    ]
+    return pl.DataFrame(values, schema=CURVE_COLUMNS, orient="row")
+
+
+def _neuron_frame(model: str, found: Sequence[tuple[Place, Pair, np.ndarray]]) -> pl.DataFrame:
+    parts = [
+        pl.DataFrame({"neuron": np.arange(len(values)), "correlation": values}).select(
+            pl.lit(model).alias("model"),
+            pl.lit(pair[0]).alias("source"),
+            pl.lit(pair[1]).alias("target"),
+            pl.lit(layer, dtype=pl.Int64).alias("layer"),
+            pl.lit(stage).alias("stage"),
+            "neuron",
+            "correlation",
+        )
+        for (layer, stage), pair, values in found
+    ]
+    return pl.concat(parts) if parts else pl.DataFrame(schema=NEURON_COLUMNS)
+
+
+def _shape_frame(model: str, rows: Sequence[tuple[Place, Measurement]]) -> pl.DataFrame:
+    """The first-align-then-predict test of every curve of at least three layers (the final norm left aside)."""
+    curves: dict[tuple[str, str, str], list[tuple[int, Measurement]]] = {}
+    for (layer, stage), row in rows:
+        if stage != "final norm":
+            curves.setdefault((row.source, row.target, row.index), []).append((layer, row))
+    values = []
+    for (source, target, index), points in curves.items():
+        if len(points) < 3 or not all(np.isfinite(row.value) for _, row in points):
+            continue
+        drawn = [row.replicates for _, row in points if row.replicates is not None]
+        shape = first_align_then_predict([row.value for _, row in points], np.stack(drawn) if drawn else None)
+        names = [points[i][0] if i is not None else None for i in (shape.peak, shape.peak_low, shape.peak_high)]
+        values.append((model, source, target, index, *names, shape.rises, shape.falls, shape.confidence))
+    return pl.DataFrame(values, schema=SHAPE_COLUMNS, orient="row")

@@ -1,0 +1,86 @@
+"""Distances of related and unrelated words in several models: what adjustment and forgetting do.
+
+The analysis of Efimov, Boytsov, Arslanova & Braslavski (2023): the original model, the adjusted one, and both after
+fine-tuning, with and without continual learning (of a fine-tuned network, the `encoder`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from isogloss.analysis.aligned_vectors import aligned_vectors
+from isogloss.core.errors import UsageError
+from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.corpus import Corpus
+from isogloss.indexes.distances import Distances, Metric, distances, top_dimension_share
+from isogloss.models.loading.load import Layer, LoadedModel
+from isogloss.results.rows.distance_histograms import (
+    HISTOGRAM_COLUMNS,
+    SHARE_COLUMNS,
+    SUMMARY_COLUMNS,
+    DistanceHistograms,
+)
+
+METRICS: tuple[Metric, ...] = ("l2", "cosine")
+TOP = (10, 100)
+
+
+def word_distances(
+    models: Mapping[str, LoadedModel],
+    bitext: Corpus[AlignedPair],
+    *,
+    layer: Layer = "last",
+    words: str = "mean",
+    metrics: Sequence[Metric] = METRICS,
+    top: Sequence[int] = TOP,
+    links: int = 10_000,
+    bins: int = 50,
+    seed: int = 0,
+) -> DistanceHistograms:
+    """Histograms, overlap and separation for models by name, and the share of the distance in the `top` dimensions.
+
+    Related words are those that the bitext links, at most `links` of them, the same for every model; unrelated ones
+    are drawn from the same words (see `distances`).
+    """
+    if not models:
+        raise UsageError("no model to measure; give {'original': model, 'adjusted': …}")
+    histograms: list[dict[str, Any]] = []
+    summaries: list[dict[str, Any]] = []
+    shares: list[dict[str, Any]] = []
+    for name, model in models.items():
+        X, Y = aligned_vectors(model, bitext, layer=layer, words=words, links=links, seed=seed)
+        where = {"model": name, "pair": bitext.lang, "layer": str(layer)}
+        for metric in metrics:
+            measured = distances(X, Y, metric, bins, seed)
+            histograms += _histogram(measured, {**where, "metric": metric})
+            summaries.append({**where, "metric": metric, **_summary(measured)})
+        shares += [{**where, "dimensions": k, "share": v} for k, v in top_dimension_share(X, Y, top).items()]
+    return DistanceHistograms(
+        pl.DataFrame(histograms, schema=HISTOGRAM_COLUMNS),
+        pl.DataFrame(summaries, schema=SUMMARY_COLUMNS),
+        pl.DataFrame(shares, schema=SHARE_COLUMNS),
+    )
+
+
+def _histogram(measured: Distances, where: Mapping[str, str]) -> list[dict[str, Any]]:
+    edges = list(pairwise(measured.edges.tolist()))
+    return [
+        {**where, "words": words, "low": low, "high": high, "count": int(count), "share": float(count / counts.sum())}
+        for words, counts in (("related", measured.related_counts), ("unrelated", measured.unrelated_counts))
+        for (low, high), count in zip(edges, counts, strict=True)
+    ]
+
+
+def _summary(measured: Distances) -> dict[str, float]:
+    return {
+        "related": float(measured.related.mean()),
+        "unrelated": float(measured.unrelated.mean()),
+        "overlap": measured.overlap,
+        "separation": measured.separation,
+        "d_prime": measured.d_prime,
+        "n": len(measured.related),
+    }

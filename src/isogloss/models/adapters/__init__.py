@@ -1,0 +1,1 @@
+"""Bottleneck adapters and LoRA: modules, placement, files."""

@@ -1,0 +1,101 @@
+"""What adapters a model has: putting them in, their weights by name, which of them are trained.
+
+The body's configuration tells of them, so that a model that is saved with adapters inside can be read back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from isogloss.core.errors import InputError, UsageError
+from isogloss.models.adapters.hooks import LANGUAGE, Placement, attach, stack_of
+from isogloss.models.adapters.modules import Bottleneck, Coupling, Mixture
+from isogloss.models.loading.load import LoadedModel
+
+CONFIG = "isogloss_adapters"  # in the body's configuration
+LORA = "lora"  # beside the roles of bottleneck adapters
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What an adapter is made of: units of its bottlenecks, and the reduction of its invertible part, if any."""
+
+    inner: int
+    invertible: int | None = None
+
+
+def fill(model: LoadedModel, role: str, placement: Placement, shapes: Sequence[Shape]) -> None:
+    """Put adapters of these shapes, the identity all of them, in place of those of a role."""
+    invertible = [shape.invertible for shape in shapes if shape.invertible]
+    if invertible and len(shapes) > 1 and model.network is not model.body:
+        raise UsageError("several invertible adapters together have no inverse: load the model without its head")
+    if invertible and len(invertible) < len(shapes):
+        raise UsageError("an ensemble is of adapters that all have an invertible part, or of such as have none")
+    stack = attach(model, placement)
+    units, weight = model.hidden_size, next(model.body.parameters())
+    with torch.random.fork_rng(devices=[]):
+        sites = [Mixture([Bottleneck(units, shape.inner) for shape in shapes]) for _ in stack.sites]
+        gate = Mixture([Coupling(units, reduction) for reduction in invertible]) if invertible else None
+    stack.put(role, sites, gate)
+    stack.to(device=weight.device, dtype=weight.dtype)
+    stack.train(model.network.training)
+    describe_adapters(model, role, [asdict(shape) for shape in shapes], placement=placement)
+
+
+def member_weights(body: nn.Module, role: str, number: int = 0) -> dict[str, Tensor]:
+    """The weights of one adapter of a role, by names that do not depend on what else is in the model."""
+    stack = stack_of(body)
+    if stack is None or not stack.parts(role):
+        raise UsageError(f"the model has no {role} adapter")
+    has_gate = role == LANGUAGE and stack.gate.language is not None
+    names = [*(["gate"] if has_gate else []), *(f"sites.{i}" for i in range(len(stack.sites)))]
+    return {
+        f"{name}.{inner}": weight
+        for name, part in zip(names, stack.parts(role), strict=True)
+        for inner, weight in part.members[number].state_dict().items()
+    }
+
+
+def train_only(model: LoadedModel, role: str | None) -> LoadedModel:
+    """Freeze all of the network but the adapters of a role."""
+    model.network.requires_grad_(False)
+    trained: list[Tensor] = []
+    stack = stack_of(model.body)
+    if role == LORA:
+        trained = list(lora_weights(model.body).values())
+    elif role and stack:
+        trained = [weight for part in stack.parts(role) for weight in part.members.parameters()]
+    for weight in trained:
+        weight.requires_grad_(True)
+    describe_adapters(model, "trained", role)
+    return model
+
+
+def description(body: nn.Module) -> dict[str, Any]:
+    """What adapters a text stack has, as its configuration tells; nothing where it has none."""
+    return dict(getattr(body.config, CONFIG, None) or {})
+
+
+def describe_adapters(model: LoadedModel, key: str, value: Any, **more: Any) -> None:
+    config: Any = model.body.config
+    setattr(config, CONFIG, {**description(model.body), key: value, **more})
+
+
+def lora_weights(body: nn.Module) -> dict[str, Tensor]:
+    return {name: weight for name, weight in body.named_parameters() if ".lora_" in name}
+
+
+@torch.no_grad()
+def copy_weights(source: Mapping[str, Tensor], target: Mapping[str, Tensor], where: str | os.PathLike[str]) -> None:
+    """Set tensors by name; all must be there, in the same shapes."""
+    for name, tensor in target.items():
+        got = tuple(source[name].shape) if name in source else "none"
+        if got != tuple(tensor.shape):
+            raise InputError(where, f"the weights {name} of shape {tuple(tensor.shape)}", str(got))
+        tensor.copy_(source[name])

@@ -1,0 +1,1 @@
+"""The baseline without pretraining: a BiLSTM over words and characters."""

@@ -1,0 +1,1 @@
+"""Task heads on a model's body."""

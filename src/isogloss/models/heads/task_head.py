@@ -1,0 +1,158 @@
+"""A copy of a model's body with a fresh head on top: tags for tokens, a label for a text, the ends of a span.
+
+Where the model library has a class of that kind over the very same body, that class is used, so that the
+fine-tuned network is saved as one that plain `transformers` loads. For the others (XGLM; the encoder of mT5 and
+of BART, whose own classes want the decoder; a body with added parts) `WithHead` is called in the same way and
+gives the same kind of output. Heads are initialised from PyTorch's global generator, but for the pooler of BERT, which
+is pretrained where the model's files hold it: published figures for inference (XNLI) start from it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import PreTrainedModel
+from transformers.modeling_outputs import (
+    QuestionAnsweringModelOutput,
+    SequenceClassifierOutput,
+    TokenClassifierOutput,
+)
+from transformers.models.auto import modeling_auto
+
+from isogloss.core.registry import check_name
+from isogloss.models.loading.load import POOLER, LoadedModel
+from isogloss.models.tokenization.encoding import padding_id
+
+Kind = Literal["token", "sequence", "span"]
+CLASSES: dict[str, Any] = {
+    "token": modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING,
+    "sequence": modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
+    "span": modeling_auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING,
+}
+DROPOUTS = ("classifier_dropout", "hidden_dropout_prob", "hidden_dropout", "dropout", "dropout_rate")
+DROPOUT = 0.1  # where the configuration states none, as in the model library's own heads
+SPAN_LABELS = ("start", "end")
+
+
+def with_head(model: LoadedModel, kind: Kind, labels: Sequence[str] = SPAN_LABELS) -> nn.Module:
+    """A network of its own, in training mode: changing its weights leaves `model` as it is."""
+    check_name(kind, CLASSES, "head")
+    config = labelled_config(model, labels)
+    dtype = next(model.body.parameters()).dtype
+    owner = CLASSES[kind].get(type(config), None)
+    if owner is None or not _same_body(owner, config, model.body):
+        return WithHead(model, kind, config)
+    network: nn.Module = owner._from_config(config, dtype=dtype)
+    weights = {**model.body.state_dict(), **model.pooler}
+    network.base_model.load_state_dict(weights, strict=False)  # type: ignore[operator, union-attr]
+    return network.to(model.device).train()
+
+
+def labelled_config(model: LoadedModel, labels: Sequence[str]) -> Any:
+    """A copy of the body's configuration that names the labels in their order."""
+    config: Any = copy.deepcopy(model.body.config)
+    config.id2label = dict(enumerate(labels))
+    config.label2id = {label: number for number, label in enumerate(labels)}
+    if model.family.causal:
+        config.pad_token_id = padding_id(model)  # by which the sequence classes of causal models find the last token
+    config.use_cache = False
+    return config
+
+
+class WithHead(nn.Module):
+    """A body and one linear layer; called and answering like the model library's own classes.
+
+    A text's label is read from its first token; from the last where the model is causal; from the mean of all
+    where no special token comes first.
+    """
+
+    def __init__(self, model: LoadedModel, kind: Kind, config: Any):
+        super().__init__()
+        self.kind, self.config = kind, config
+        self.body = copied_body(model)
+        self.pooling = "last" if model.family.causal else "first" if model.prefix else "mean"
+        self.dropout = nn.Dropout(head_dropout(config))
+        self.classifier = fresh_linear(model, model.hidden_size, len(config.id2label))
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> Any:
+        states = body_states(self.body, input_ids, attention_mask, **inputs)
+        if self.kind == "sequence":
+            states = pool_text(states, attention_mask, self.pooling)
+        logits = self.classifier(self.dropout(states))
+        if self.kind == "span":
+            return QuestionAnsweringModelOutput(start_logits=logits[..., 0], end_logits=logits[..., 1])
+        return (SequenceClassifierOutput if self.kind == "sequence" else TokenClassifierOutput)(logits=logits)
+
+
+def body_of(network: nn.Module) -> nn.Module:
+    """The text stack inside a network that has a head; a bare stack is its own."""
+    body: Any = network.base_model if isinstance(network, PreTrainedModel) else network.body
+    stack: nn.Module = body
+    return stack
+
+
+def copied_body(model: LoadedModel) -> nn.Module:
+    """The body with weights of its own, in training mode, without the cache that only generating text needs."""
+    body = copy.deepcopy(model.body).train()
+    body.config.use_cache = False  # type: ignore[union-attr]
+    return body
+
+
+def body_states(body: nn.Module, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> Tensor:
+    """The last layer's states, after the final norm where there is one."""
+    states: Tensor = body(input_ids=input_ids, attention_mask=attention_mask, **inputs).last_hidden_state
+    return states
+
+
+def pool_text(states: Tensor, mask: Tensor, pooling: str) -> Tensor:
+    """One vector per text: of its first token, of its last, or the mean.
+
+    >>> states, mask = torch.tensor([[[1.0], [3.0], [9.0]]]), torch.tensor([[1, 1, 0]])
+    >>> [pool_text(states, mask, pooling).item() for pooling in ("first", "last", "mean")]
+    [1.0, 3.0, 2.0]
+    """
+    if pooling == "mean":
+        return (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+    place = mask.sum(1) - 1 if pooling == "last" else torch.zeros_like(mask[:, 0])
+    return states[torch.arange(len(states), device=states.device), place]
+
+
+def rows_at(states: Tensor, places: Tensor) -> Tensor:
+    """`states[places]`, with a gradient that is one quick kernel on a GPU and the same every time.
+
+    >>> rows_at(torch.tensor([[1.0], [2.0]]), torch.tensor([[1, 0]])).tolist()
+    [[[2.0], [1.0]]]
+    """
+    return functional.embedding(places, states)
+
+
+def fresh_linear(model: LoadedModel, inputs: int, outputs: int) -> nn.Linear:
+    """A linear layer as the model's own are initialised: normal weights of its `initializer_range`, no bias."""
+    parameter = next(model.body.parameters())
+    layer = nn.Linear(inputs, outputs)
+    config: Any = model.body.config
+    nn.init.normal_(layer.weight, std=getattr(config, "initializer_range", None) or 0.02)
+    nn.init.zeros_(layer.bias)
+    return layer.to(device=model.device, dtype=parameter.dtype)
+
+
+def head_dropout(config: Any) -> float:
+    """The share that the configuration states for heads, or else for the model as a whole."""
+    stated = [getattr(config, name, None) for name in DROPOUTS]
+    return next((float(share) for share in stated if share is not None), DROPOUT)
+
+
+def _same_body(owner: Any, config: Any, body: nn.Module) -> bool:
+    """Whether the class has this very body inside: the same type with the same weights, a pooler aside."""
+    with torch.device("meta"):
+        inside = owner(config).base_model
+    return type(inside) is type(body) and _shapes(inside) == _shapes(body)
+
+
+def _shapes(body: nn.Module) -> dict[str, torch.Size]:
+    return {name: value.shape for name, value in body.state_dict().items() if not name.startswith(POOLER)}

@@ -1,0 +1,1 @@
+"""Interventions: model → model, applied before fine-tuning or evaluation."""

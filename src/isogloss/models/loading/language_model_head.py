@@ -1,0 +1,38 @@
+"""A model with its language-model head, which may have to be fetched from its files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+
+from isogloss.core.errors import InputError, UsageError
+from isogloss.models.loading.load import LoadedModel, load_model, own_copy
+
+
+def with_language_head(model: LoadedModel | str | os.PathLike[str], device: str | None = None) -> LoadedModel:
+    """A copy of the model with its language-model head, in fp32."""
+    if not isinstance(model, LoadedModel):
+        return _from_files(model, device)
+    if model.network is not model.body:
+        copied = own_copy(model)
+        copied.network.float()
+        return copied
+    try:
+        whole = _from_files(model.name, str(model.device))
+        whole.body.load_state_dict(model.body.state_dict())  # it may have been changed since it was loaded
+    except torch.OutOfMemoryError:  # that is no fault of the model
+        raise
+    except (InputError, RuntimeError) as error:
+        why = str(error).splitlines()[0]
+        raise UsageError(f"'{model.name}' is without its head (load_model(…, head='mlm' or 'clm')): {why}") from None
+    return whole
+
+
+def _from_files(name: str | os.PathLike[str], device: str | None) -> LoadedModel:
+    bare = load_model(name, device="cpu")
+    config: Any = bare.body.config
+    if getattr(config, "is_encoder_decoder", False) or config.model_type in ("t5", "mt5"):
+        raise UsageError(f"'{name}' is an encoder-decoder model: it has neither a masked nor a causal objective")
+    return load_model(name, head="clm" if bare.family.causal else "mlm", device=device)

@@ -1,0 +1,1 @@
+"""Post-LN, pre-LN and NormFormer networks of one family."""

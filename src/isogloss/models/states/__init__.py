@@ -1,0 +1,1 @@
+"""Hidden states of every layer, pooled over sentences or words."""

@@ -1,0 +1,1 @@
+"""Text as token ids: encoding, batches, tokenizer training and statistics."""

@@ -1,0 +1,1 @@
+"""Vocabulary extension: new sub-words and their embeddings."""

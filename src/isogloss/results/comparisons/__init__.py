@@ -1,0 +1,1 @@
+"""Differences to the baseline, tests of significance, means over targets."""

@@ -1,0 +1,1 @@
+"""Results as rows: scores, curves, distances, and the files that hold them."""

@@ -1,0 +1,114 @@
+"""Scores of transfer: one row per run, target and metric, and the predictions behind them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from isogloss.core.registry import check_name
+
+if TYPE_CHECKING:
+    import altair
+
+# `split` tells the source's dev set, on which the epoch was chosen, from the test sets
+RESULT_COLUMNS = {
+    "study": pl.String,
+    "run": pl.String,
+    "model": pl.String,
+    "changes": pl.String,
+    "task": pl.String,
+    "source": pl.String,
+    "target": pl.String,
+    "split": pl.String,
+    "metric": pl.String,
+    "seed": pl.Int64,
+    "value": pl.Float64,
+    "n": pl.Int64,  # items
+}
+EXPERIMENT = ["study", "model", "changes", "task", "source"]  # what seeds repeat
+
+
+@dataclass(frozen=True)
+class Results:
+    """What `ig.transfer` returns. Results of several models, tasks or changes add with `+`.
+
+    `predictions` is lazy: one row per run, target and item, with gold, prediction and what was read (`text`:
+    words, or texts by name) as JSON, and the item's counts of each metric in columns such as `accuracy.correct`.
+    """
+
+    frame: pl.DataFrame
+    predictions: pl.LazyFrame = field(default_factory=pl.LazyFrame)
+
+    def __add__(self, other: Results) -> Results:
+        both = [r.predictions for r in (self, other) if r.predictions.collect_schema()]
+        joined = pl.concat(both, how="diagonal_relaxed") if both else pl.LazyFrame()
+        return Results(pl.concat([self.frame, other.frame]), joined)
+
+    @property
+    def metrics(self) -> list[str]:
+        return self.frame["metric"].unique(maintain_order=True).to_list()
+
+    @property
+    def tests(self) -> pl.DataFrame:
+        """The rows of the test sets."""
+        return self.frame.filter(pl.col("split") == "test")
+
+    def gaps(self) -> pl.DataFrame:
+        """The test rows with `gap`: the same run's score in the source language minus this one.
+
+        The source's own test set is what others are held against; its dev set where it has none.
+        """
+        at_home = self.frame.filter(pl.col("target") == pl.col("source")).sort("split", descending=True)
+        at_home = at_home.unique(["run", "metric"], keep="first", maintain_order=True)  # "test" before "dev"
+        home = at_home.select("run", "metric", pl.col("value").alias("home"))
+        rows = self.tests.join(home, on=["run", "metric"], how="left", maintain_order="left")
+        return rows.with_columns(gap=pl.col("home") - pl.col("value")).drop("home")
+
+    def table(self, metric: str | None = None) -> pl.DataFrame:
+        """One row per experiment, target and metric: mean and deviation over seeds, and the cross-lingual gap."""
+        rows = self.gaps()
+        if metric is not None:
+            rows = rows.filter(pl.col("metric") == check_name(metric, self.metrics, "metric of these results"))
+        groups = rows.group_by([*EXPERIMENT, "target", "metric"], maintain_order=True)
+        return groups.agg(
+            mean=pl.col("value").mean(),
+            sd=pl.col("value").std(),
+            gap=pl.col("gap").mean(),
+            gap_sd=pl.col("gap").std(),
+            seeds=pl.len(),
+            n=pl.col("n").first(),
+        )
+
+    def gap(self, metric: str | None = None) -> pl.DataFrame:
+        """The cross-lingual gap to each target other than the source: mean and deviation over seeds."""
+        table = self.table(metric).filter(pl.col("target") != pl.col("source"))
+        return table.select(*EXPERIMENT, "target", "metric", "gap", "gap_sd", "seeds")
+
+    def deltas(self, reference: str = "REF", *, test: str = "crossed") -> pl.DataFrame:
+        """What each change costs against the reference, target by target: see `results.deltas`."""
+        from isogloss.results.comparisons.deltas import deltas
+
+        return deltas(self.frame, self.predictions, reference=reference, test=test)
+
+    def source_to_x(self, reference: str = "REF") -> pl.DataFrame:
+        """The same for the source itself and for the mean over all other targets: see `results.transfer_means`."""
+        from isogloss.results.comparisons.transfer_means import source_to_x
+
+        return source_to_x(self.frame, self.predictions, reference=reference)
+
+    def plot(self, metric: str | None = None) -> altair.Chart:
+        """A panel per metric, a line per target: each seed's score, and their mean."""
+        from isogloss.results.figures.scores import score_chart
+
+        wanted = [check_name(metric, self.metrics, "metric of these results")] if metric else self.metrics
+        return score_chart(self.tests, wanted)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Rows as `.csv`, `.tsv`, `.parquet` or `.json`; the chart as `.html`, `.svg`, `.png` or `.pdf`."""
+        from isogloss.results.rows.files import write_chart, write_rows
+
+        if not write_rows(self.frame, path):
+            write_chart(self.plot(), path)

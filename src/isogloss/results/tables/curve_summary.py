@@ -1,0 +1,58 @@
+"""Curves in a few numbers: similarity at the first, the best and the last layer, before and after fine-tuning."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from isogloss.results.rows.curves import FINAL_NORM, Curves
+from isogloss.results.tables.tables import Cell, Table
+
+TIMES = ("before", "after")
+PLACES = ("first", "best", "last")
+MOST_ROWS = 40  # of a table that is looked at in a terminal
+
+
+def curve_table(curves: Curves) -> Table:
+    """A row per pair and index, means over seeds; the best layer's number stands in parentheses.
+
+    Where that would be more than `MOST_ROWS`, a row is the mean over the pairs of a source.
+    """
+    times = [when for when in TIMES if when in curves.frame["when"]]
+    labels = [name for name in curves.labels if name not in ("seed", "when") and curves.frame[name].n_unique() > 1]
+    if times == ["before"]:  # which is the same for every task
+        labels = [name for name in labels if name != "task"]
+    key = [*labels, "source", "target", "index"]
+    summary = _summary(curves.frame, key)
+    if summary.select(key).n_unique() > MOST_ROWS:
+        key.remove("target")
+        summary = _summary(curves.frame, key)
+    body = []
+    for values, rows in summary.group_by(key, maintain_order=True):
+        named = dict(zip(key, values, strict=True))
+        pair = f"{named['source']}-{named.get('target', 'X')}"
+        by_time = {row["when"]: row for row in rows.iter_rows(named=True)}
+        told = [str(named[name]) for name in labels]
+        numbers = [_shown(by_time.get(when), place) for when in times for place in PLACES]
+        body.append(
+            (*(Cell(one) for one in (*told, pair, named["index"])), *(Cell(one, number=True) for one in numbers))
+        )
+    places = [f"{place} layer" if times == ["before"] else f"{when} {place}" for when in times for place in PLACES]
+    return Table((*labels, "source-target", "index", *places), tuple(body))
+
+
+def _summary(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """First, best and last value of each mean curve, and the best one's layer; the final norm is no layer."""
+    rows = frame.filter(pl.col("stage") != FINAL_NORM, pl.col("value").is_finite())
+    means = rows.group_by([*key, "when", "layer"], maintain_order=True).agg(pl.col("value").mean()).sort("layer")
+    return means.group_by([*key, "when"], maintain_order=True).agg(
+        first=pl.col("value").first(),
+        best=pl.col("value").max(),
+        layer=pl.col("layer").get(pl.col("value").arg_max()),
+        last=pl.col("value").last(),
+    )
+
+
+def _shown(row: dict[str, float] | None, place: str) -> str:
+    if row is None:
+        return ""
+    return f"{row[place]:.2f}" + (f" ({row['layer']})" if place == "best" else "")

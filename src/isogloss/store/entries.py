@@ -1,0 +1,254 @@
+"""A folder of finished work, shared by studies and by processes: an entry is there whole, or not at all.
+
+    entries/KIND/ID/     what a stage made, with a manifest of every file's hash
+    temporary/           entries being written; they appear among `entries` by renaming
+    work/ID/             checkpoints of a stage that is not finished; they outlive a kill
+    locks/ID             who is making an entry
+    quarantine/          entries whose bytes are not what the manifest says
+    running/ studies/    what is being done now, and what each study consists of
+
+Every file is hashed when it is written and again when it is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from isogloss.core.errors import InputError, IsoglossError, UsageError
+from isogloss.core.hashing import file_hash, to_disk
+from isogloss.store.locks import Lock, acquire, held
+
+MANIFEST, MARK = "manifest.json", "isogloss-store.json"
+VERSION = 1
+FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+
+
+class Damaged(IsoglossError):
+    """An entry's bytes are not those that were written."""
+
+    def __init__(self, id: str, reason: str):
+        self.id = id
+        super().__init__(f"the stored entry '{id}' is damaged ({reason})")
+
+
+class StoreFull(IsoglossError):
+    """No room on the disk.
+
+    >>> str(StoreFull("runs")).partition(";")[0]
+    'no space left on the disk of the store runs'
+    """
+
+    def __init__(self, store: str | os.PathLike[str]):
+        super().__init__(
+            f"no space left on the disk of the store {os.fspath(store)}; everything finished is kept: make room "
+            "(isogloss gc shows what can go) and give the same command again"
+        )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A finished entry; its files are checked as they are asked for."""
+
+    id: str
+    folder: Path
+    manifest: Mapping[str, Any]
+
+    def file(self, name: str) -> Path:
+        """The path of a file whose bytes are those that were written."""
+        told, path = self.manifest["files"].get(name), self.folder / name
+        if told is None:
+            raise Damaged(self.id, f"no {name}")
+        try:
+            if path.stat().st_size != told["size"] or file_hash(path) != told["hash"]:
+                raise Damaged(self.id, f"the bytes of {name} have changed")
+        except OSError as error:
+            raise Damaged(self.id, f"{name}: {error.strerror}") from None
+        return path
+
+    def whole(self) -> Path:
+        """The folder, every file of which was checked."""
+        for name in self.manifest["files"]:
+            self.file(name)
+        return self.folder
+
+
+class Store:
+    """The store in a folder, which is made where there is none.
+
+    >>> import tempfile
+    >>> Store(tempfile.mkdtemp()).ids()
+    set()
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]):
+        self.folder = Path(folder).absolute()
+        try:
+            for name in ("entries", "temporary", "work", "locks", "quarantine", "running", "studies"):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(folder, "a folder that can be written to", error.strerror or str(error)) from None
+        self._check_version()
+
+    def _check_version(self) -> None:
+        mark = self.folder / MARK
+        if not mark.exists():
+            write_whole(mark, json.dumps({"store": VERSION}).encode())
+        try:
+            version = json.loads(mark.read_bytes())["store"]
+        except (ValueError, KeyError, TypeError):
+            raise InputError(mark, '{"store": 1}', "something else") from None
+        if version != VERSION:
+            raise UsageError(f"{self.folder} is a store of version {version}; this isogloss reads version {VERSION}")
+
+    def ids(self) -> set[str]:
+        """All finished entries, by listing alone."""
+        kinds = [kind for kind in os.scandir(self.folder / "entries") if kind.is_dir()]
+        return {entry.name for kind in kinds for entry in os.scandir(kind.path)}
+
+    def place(self, id: str) -> Path:
+        return self.folder / "entries" / id.partition("-")[0] / id
+
+    def get(self, id: str) -> Entry | None:
+        """A finished entry, if there is one; `Damaged` if its manifest is."""
+        folder = self.place(id)
+        for _ in range(2):  # an entry that comes between the two looks is whole: read it then
+            try:
+                return Entry(id, folder, _unsealed(id, (folder / MANIFEST).read_bytes()))
+            except (FileNotFoundError, NotADirectoryError):
+                if not folder.exists():
+                    return None
+        raise Damaged(id, "no manifest")
+
+    def need(self, id: str) -> Entry:
+        """A finished entry that must be there."""
+        entry = self.get(id)
+        if entry is None:
+            raise Damaged(id, "it is gone")
+        return entry
+
+    @contextlib.contextmanager
+    def making(self, id: str, note: Mapping[str, Any]) -> Iterator[Path]:
+        """A folder to fill, which becomes the entry when the block ends well and goes away otherwise.
+
+        If another process has finished the same entry meanwhile, that one stays.
+        """
+        folder = self.folder / "temporary" / f"{id}.{secrets.token_hex(6)}"
+        begun = time.time()
+        try:
+            folder.mkdir(parents=True)
+            yield folder
+            _seal(folder, {**note, "id": id, "seconds": time.time() - begun, "made": begun})
+            self.place(id).parent.mkdir(parents=True, exist_ok=True)
+            try:
+                folder.rename(self.place(id))
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+            to_disk(self.place(id).parent)
+        except OSError as error:
+            raise self.explained(error) from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def explained(self, error: Exception) -> Exception:
+        """The error itself, or that the disk is full if this is what it says in one of many ways."""
+        full = isinstance(error, OSError) and error.errno in FULL
+        said = ("No space left", "Disk quota exceeded", "PytorchStreamWriter failed writing")
+        return StoreFull(self.folder) if full or any(words in str(error) for words in said) else error
+
+    def work(self, id: str) -> Path:
+        """A folder for what a stage can go on from; removed with `finished`."""
+        return self.folder / "work" / id
+
+    def finished(self, id: str) -> None:
+        shutil.rmtree(self.work(id), ignore_errors=True)
+
+    def lock(self, id: str) -> Lock | None:
+        """The right to make an entry; None while another process has it."""
+        try:
+            return acquire(self.folder / "locks" / id)
+        except OSError as error:
+            raise self.explained(error) from error
+
+    def locked(self, id: str) -> bool:
+        return held(self.folder / "locks" / id)
+
+    def set_aside(self, id: str, reason: str) -> None:
+        """Move a damaged entry out of the way, to be made again."""
+        aside = self.folder / "quarantine" / f"{id}.{secrets.token_hex(4)}"
+        with contextlib.suppress(FileNotFoundError):  # another process was quicker
+            self.place(id).rename(aside)
+            with contextlib.suppress(OSError):
+                aside.with_suffix(".txt").write_text(reason + "\n", encoding="utf-8")
+
+    def quarantined(self) -> dict[str, str]:
+        """What was set aside, and why."""
+        notes = sorted((self.folder / "quarantine").glob("*.txt"))
+        return {note.stem: note.read_text(encoding="utf-8").strip() for note in notes}
+
+    def remove(self, id: str) -> None:
+        """Remove an entry: it disappears by renaming, so that no half of it is ever seen."""
+        gone = self.folder / "temporary" / f"{id}.{secrets.token_hex(6)}"
+        with contextlib.suppress(FileNotFoundError):
+            self.place(id).rename(gone)
+            shutil.rmtree(gone, ignore_errors=True)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """A small file that is there whole or not at all; for what may be lost with the power, so nothing waits."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _seal(folder: Path, note: Mapping[str, Any]) -> None:
+    """Write the manifest, and wait until everything is on the disk."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    told = {
+        path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "hash": file_hash(path)} for path in files
+    }
+    body = json.dumps({**note, "files": told}, ensure_ascii=False)
+    (folder / MANIFEST).write_text(json.dumps({"seal": _seal_of(body), "body": body}), encoding="utf-8")
+    folders = [path for path in folder.rglob("*") if path.is_dir()]
+    for _ in _threads().map(to_disk, [*files, folder / MANIFEST, *folders, folder]):
+        pass  # an error is raised here
+
+
+def _seal_of(body: str) -> str:
+    return hashlib.blake2b(body.encode(), digest_size=16).hexdigest()
+
+
+def _unsealed(id: str, content: bytes) -> Mapping[str, Any]:
+    try:
+        outer = json.loads(content)
+        body: str = outer["body"]
+        if outer["seal"] != _seal_of(body):
+            raise Damaged(id, "the manifest has changed")
+        manifest: dict[str, Any] = json.loads(body)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise Damaged(id, "the manifest cannot be read") from None
+    if manifest.get("id") != id:
+        raise Damaged(id, f"it is the entry '{manifest.get('id')}' in the wrong place")
+    return manifest
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Waiting for many files at once takes hardly longer than for one: the system writes them together."""
+    return ThreadPoolExecutor(8, thread_name_prefix="to disk")

@@ -1,0 +1,1 @@
+"""Stages computed by workers on a backend, with a store behind them."""

@@ -1,0 +1,1 @@
+"""From a study to stages and jobs: identities, cost, schedule."""

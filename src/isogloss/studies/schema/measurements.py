@@ -1,0 +1,61 @@
+"""What a study file may measure of its models: similarity of sentences, and distances of words."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from isogloss.indexes import INDEXES
+from isogloss.studies.schema.references import Bitexts, Parallel, Part, known
+
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Measurement(Part):
+    """Before fine-tuning (after the changes), after it, or both; `changes` and `seeds` name the columns and seeds that
+    are measured: all columns, and the first seed, unless said."""
+
+    when: tuple[Literal["before", "after"], ...] = ("before", "after")
+    changes: tuple[str, ...] | None = None
+    seeds: tuple[int, ...] | Literal["all"] | None = None
+
+
+class Measure(Measurement):
+    """Similarity of parallel sentences, layer by layer.
+
+    `source` is the language that others are compared with, each run's own where not given.
+    """
+
+    parallel: Parallel
+    source: str | None = None
+    indexes: tuple[str, ...] = ("cka", "anc", "matching")
+    pool: Literal["mean", "cls", "last", "max"] = "mean"
+    specials: bool = False
+    sentences: Positive | None = None
+    bootstrap: int = Field(0, ge=0)
+
+    @field_validator("indexes")
+    @classmethod
+    def _known_indexes(cls, indexes: tuple[str, ...]) -> tuple[str, ...]:
+        """Options stand in brackets after the name; they are checked when the index is used."""
+        for index in indexes:
+            known(index.partition("(")[0].strip(), INDEXES, "index")
+        return indexes
+
+
+class WordDistances(Measurement):
+    """Distances of related and unrelated words, as `ig.word_distances` measures them.
+
+    `bitext`: a language pair or several, each measured by itself; `sentences`: of each, the first so many.
+    """
+
+    bitext: Bitexts
+    sentences: Positive | None = None
+    layer: int | Literal["last"] = "last"
+    words: Literal["mean", "first", "last"] = "mean"
+    metrics: tuple[Literal["l2", "cosine"], ...] = Field(("l2", "cosine"), min_length=1)
+    top: tuple[Positive, ...] = (10, 100)
+    links: Positive = 10_000
+    bins: Positive = 50
+    seed: int = Field(0, ge=0)

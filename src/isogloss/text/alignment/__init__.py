@@ -1,0 +1,1 @@
+"""Word alignment: eflomal, similarity links, symmetrisation, scores."""

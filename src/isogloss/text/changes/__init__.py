@@ -1,0 +1,1 @@
+"""Text changes: corpus → corpus, annotation kept."""

@@ -1,0 +1,113 @@
+"""Treebank sentences in another order of subject, verb and object, along their trees.
+
+In every clause the subjects, the verb (with its auxiliaries, particles and what is one token with it) and the objects
+change places among themselves; everything else keeps its place: conjunctions, adverbials, punctuation, and pronouns
+that ask or relate ("whom I saw"), which stand first wherever the verb is. Phrases move whole, so the tree is the
+same but for its numbering, and becomes projective. The first word is the one with the capital, as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import check_name
+from isogloss.core.seeds import Chance
+from isogloss.corpora.conllu import Row, Tree
+from isogloss.corpora.corpus import Corpus
+from isogloss.text.changes.rewriting import with_rows
+from isogloss.text.changes.tree_renumbering import renumbered, surface_tokens
+
+ORDERS = tuple(map("".join, permutations("SVO")))
+SUBJECTS, OBJECTS = {"nsubj", "csubj", "expl"}, {"obj", "iobj", "dobj"}
+WITH_VERB = {"aux", "auxpass", "cop", "compound", "fixed"}  # where they stand next to the verb
+FIRST_ANYWHERE = ("PronType=Rel", "PronType=Int", "PronType=Int,Rel")
+
+
+def reorder(treebank: Corpus[Tree], order: str = "SOV", *, probability: float = 1.0, seed: int = 0) -> Corpus[Tree]:
+    """The treebank with the order of its clauses changed, in a share `probability` of its sentences."""
+    check_name(order, ORDERS, "order")
+    if treebank.format.kind != "treebank" or not 0 <= probability <= 1:
+        raise UsageError(f"reorder: expected a treebank and a probability, got {treebank.format.kind}, {probability}")
+    draws = (Chance(seed, "word order", i).happens(probability) for i in range(len(treebank)))
+    return treebank.with_items(
+        reordered(tree, order) if drawn else tree for tree, drawn in zip(treebank, draws, strict=True)
+    )
+
+
+def reordered(tree: Tree, order: str) -> Tree:
+    """One tree; a sentence without heads stays as it is."""
+    nodes = tree.nodes
+    if any(row.head == "_" for row in nodes):
+        return tree
+    token = surface_tokens(tree)
+    new = linearised(nodes, order, token)
+    if new == linearised(nodes, "", token):  # nothing to reorder; crossing arcs alone are no reason
+        return tree
+    return with_rows(tree, renumbered(tree, keep_ends(new, nodes)))
+
+
+def linearised(nodes: Sequence[Row], order: str, token: Sequence[int]) -> list[int]:
+    """The words (from 1) in their new order; `token` numbers the surface token of each."""
+    children: list[list[int]] = [[] for _ in range(len(nodes) + 1)]
+    for word, row in enumerate(nodes, 1):
+        children[int(row.head)].append(word)
+    spans: dict[int, list[int]] = {}
+    for word in _bottom_up(children):
+        units = arranged(word, children[word], nodes, order, token)
+        spans[word] = [one for unit in units for one in ([word] if unit == word else spans[unit])]
+    return spans[children[0][0]]
+
+
+def _bottom_up(children: Sequence[list[int]]) -> list[int]:
+    """Every word after those below it; no recursion, for trees may be deep."""
+    found, waiting = [], list(children[0])
+    while waiting:
+        word = waiting.pop()
+        found.append(word)
+        waiting += children[word]
+    return found[::-1]
+
+
+def arranged(verb: int, dependents: Sequence[int], nodes: Sequence[Row], order: str, token: Sequence[int]) -> list[int]:
+    """A word and its dependents (each for its phrase): subjects, verb and objects in the order asked for, if any."""
+    units = sorted([verb, *dependents])
+    roles = {word: "V" if word == verb else _role(nodes[word - 1]) for word in units}
+    if not order or not {"S", "O"} & set(roles.values()):
+        return units
+    at = units.index(verb)
+    for side in (range(at - 1, -1, -1), range(at + 1, len(units))):  # what stays with the verb, outwards from it
+        for i in side:
+            if not (_stays(nodes[units[i] - 1]) or token[units[i] - 1] == token[verb - 1]):
+                break
+            roles[units[i]] = "V"
+    places = [i for i, word in enumerate(units) if roles[word]]
+    moving = [word for role in order for word in units if roles[word] == role]
+    for place, word in zip(places, moving, strict=True):
+        units[place] = word
+    return units
+
+
+def _stays(row: Row) -> bool:
+    """Whether a word goes where its verb goes: auxiliaries, particles, reflexives (`expl:pv`), but not "there"."""
+    return _base(row) in WITH_VERB or row.deprel.startswith("expl:")
+
+
+def _role(row: Row) -> str:
+    if row.deprel.startswith("expl:") or any(mark in row.feats.split("|") for mark in FIRST_ANYWHERE):
+        return ""
+    return "S" if _base(row) in SUBJECTS else "O" if _base(row) in OBJECTS else ""
+
+
+def _base(row: Row) -> str:
+    return row.deprel.partition(":")[0]
+
+
+def keep_ends(order: list[int], nodes: Sequence[Row]) -> list[int]:
+    """Punctuation that opened or closed the sentence still does, whatever it is attached to."""
+    n = len(nodes)
+    first = next((i for i in range(n) if nodes[i].upos != "PUNCT"), n)
+    last = next((i for i in range(n, 0, -1) if nodes[i - 1].upos != "PUNCT"), 0)
+    inner = [word for word in order if first < word <= last]
+    return [*range(1, first + 1), *inner, *range(last + 1, n + 1)] if inner else list(range(1, n + 1))

@@ -1,0 +1,1 @@
+"""Cleaning of raw text and language identification."""

@@ -1,0 +1,1 @@
+"""Cross-lingual adjustment on word-aligned bitext, and its replay during fine-tuning."""

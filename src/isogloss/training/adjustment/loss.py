@@ -1,0 +1,189 @@
+"""Equation 1 of cross-lingual adjustment, over a whole batch at once: no loop over words, nothing waits for the device.
+
+    L = Σ over aligned pairs ‖f(s) − f(t)‖² + Σ over source words ‖f(s) − f⁰(s)‖²
+
+The first term pulls translations together, the second holds the source to the original model f⁰. Words are made from
+sub-words, and picked for pairs, by small matrix products, so that gradients are the same every time on every device.
+Reference: Cao, Kitaev & Klein (2020), Multilingual alignment of contextual word representations; Efimov, Boytsov,
+Arslanova & Braslavski (2023), The impact of cross-lingual adjustment of contextual word representations.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import check_name
+from isogloss.models.heads.task_head import body_of
+from isogloss.models.loading.load import Layer, LoadedModel
+from isogloss.models.states.attention import padded_attention
+from isogloss.models.states.pooling import at_layers, check_layers, evaluating
+from isogloss.tasks.examples import IGNORE, Batch
+from isogloss.training.engine.bf16_copy import in_bf16
+
+REDUCTIONS = ("sum", "mean")
+CONTRASTS = ("weak", "strong")
+EPSILON = 1e-6  # added to variances
+
+
+@dataclass(frozen=True)
+class LossOptions:
+    """Which loss: Equation 1 as published, or one of its variants.
+
+    `reduction`: "sum" as in the equation, or "mean", the mean squared error of the released code (each term divided by
+    its number of words and by the units of a vector). `pull`, `hold`: weights of the two terms.
+
+    `contrastive` adds the objective of Wu & Dredze (2020), Do explicit alignments robustly improve multilingual
+    encoders?: −log exp(cos(s, t)/T) / Σ exp(cos(s, t′)/T) for each pair, "weak" with the other language's words of the
+    step as t′, the mean of both directions, "strong" with the words of both languages. `normalise`: the pull (and the
+    contrast) compare (x − μ)/σ, μ and σ by dimension over the aligned words of the step, for each side of each bitext:
+    the z-normalisation of Zhao, Eger, Bjerva & Augenstein (2021), Inducing language-agnostic multilingual
+    representations. The source is held to the original as it is in any case.
+    """
+
+    reduction: str = "sum"
+    pull: float = 1.0
+    hold: float = 1.0
+    contrastive: Literal["weak", "strong"] | None = None
+    contrastive_weight: float = 1.0
+    temperature: float = 0.1
+    normalise: bool = False
+
+    def __post_init__(self) -> None:
+        check_name(self.reduction, REDUCTIONS, "reduction")
+        if self.contrastive is not None:
+            check_name(self.contrastive, CONTRASTS, "contrastive objective")
+        if min(self.pull, self.hold, self.contrastive_weight) < 0 or self.temperature <= 0:
+            raise UsageError("expected weights of at least 0 and a temperature above 0")
+
+
+class AlignmentLoss:
+    """The loss of a network on a batch of sentence pairs; `original` is f⁰, `bitexts` the number of language pairs."""
+
+    def __init__(self, original: LoadedModel, layers: Sequence[Layer], options: LossOptions, bitexts: int = 1):
+        self.layers, self.options, self.bitexts = tuple(layers), options, bitexts
+        self.original, self._rough = original, None  # type: LoadedModel, nn.Module | None
+
+    def __call__(self, network: nn.Module, batch: Batch, *, padded: bool = False) -> Tensor:
+        """`padded`: the step is recorded, and f⁰ must not look at its mask either."""
+        body = body_of(network)
+        frozen = self._frozen(rough=next(body.parameters()).dtype == torch.bfloat16)
+        both = {"input_ids": batch.ids, "attention_mask": batch.mask}
+        source = {name: value[0::2] for name, value in both.items()}
+        as_recorded = padded_attention(frozen) if padded else contextlib.nullcontext()
+        with torch.no_grad(), evaluating(frozen), as_recorded:
+            before = self._states(frozen, source)
+        after = self._states(body, both)
+        with torch.autocast(batch.ids.device.type, enabled=False):
+            losses = [self.of_states(now, then, batch) for now, then in zip(after, before, strict=True)]
+            return torch.stack(losses).sum()
+
+    def of_states(self, states: Tensor, before: Tensor, batch: Batch) -> Tensor:
+        """The loss of one layer: its states for all sentences, and those of the original for the source's."""
+        options, arrays = self.options, batch.arrays
+        source = unit_vectors(states[0::2], arrays["source_unit"])
+        target = unit_vectors(states[1::2], arrays["target_unit"])
+        original = unit_vectors(before, arrays["source_unit"])
+        known = (arrays["pair_source"] != IGNORE).flatten()
+        s, t = (_picked(vectors, arrays[name]) for vectors, name in ((source, "pair_source"), (target, "pair_target")))
+        if options.normalise:
+            bitext = arrays["bitext"].expand_as(arrays["pair_source"]).flatten()
+            s, t = (z_normalised(side, bitext.where(known, IGNORE), self.bitexts) for side in (s, t))
+        held = arrays["held"] == 1
+        moved = (source - original)[:, : held.shape[1]]
+        loss = options.pull * self._reduced((s - t).square().sum(1), known, s.shape[1])
+        loss = loss + options.hold * self._reduced(moved.square().sum(2), held, s.shape[1])
+        if options.contrastive:
+            missed = contrast(s, t, known, options.temperature, strong=options.contrastive == "strong")
+            loss = loss + options.contrastive_weight * self._reduced(missed, known, 1)
+        return loss
+
+    def _reduced(self, values: Tensor, known: Tensor, units: int) -> Tensor:
+        total = values.where(known, 0).sum()
+        return total if self.options.reduction == "sum" else total / (known.sum().clamp_min(1) * units)
+
+    def _states(self, body: nn.Module, inputs: Mapping[str, Tensor]) -> list[Tensor]:
+        """The states of the chosen layers, in at least single precision."""
+        options = {"use_cache": False} if self.original.family.causal else {}
+        with at_layers(replace(self.original, body=body), self.layers, lambda states: states) as found:
+            body(**inputs, **options)
+        return [found[layer].to(torch.promote_types(found[layer].dtype, torch.float32)) for layer in self.layers]
+
+    def _frozen(self, rough: bool) -> nn.Module:
+        """The original in the precision that the network computes in: at the beginning both are equal to the bit."""
+        if not rough:
+            return self.original.body
+        self._rough = self._rough or in_bf16(self.original.body)
+        return self._rough
+
+
+def chosen_layers(model: LoadedModel, layers: Layer | Sequence[Layer]) -> tuple[Layer, ...]:
+    """Layers as given: one or several, or "last", what the model's last norm puts out."""
+    listed = [layers] if isinstance(layers, int | str) else list(layers)
+    named = tuple(dict.fromkeys(model.last_layer if layer == "last" else layer for layer in listed))
+    if not named:
+        raise UsageError("layers: expected at least one")
+    return check_layers(model, named)
+
+
+def unit_vectors(states: Tensor, unit: Tensor) -> Tensor:
+    """`[sentence, unit, dimension]`: the mean of the tokens of each unit, zeros where a unit has none.
+
+    `unit[sentence, token]` numbers each token's unit; a negative number is none.
+
+    >>> unit_vectors(torch.tensor([[[2.0], [4.0], [7.0]]]), torch.tensor([[0, 0, IGNORE]])).tolist()
+    [[[3.0], [0.0], [0.0]]]
+    """
+    units = unit.shape[1]
+    belongs = unit[:, None, :] == torch.arange(units, device=unit.device)[:, None]
+    weights = belongs.to(states.dtype) / belongs.sum(2, keepdim=True).clamp_min(1)
+    return weights @ states[:, :units]
+
+
+def _picked(vectors: Tensor, units: Tensor) -> Tensor:
+    """`[pair, dimension]`: the vectors of the numbered units of each sentence, zeros for padding.
+
+    A product, for a look-up would add up gradients in any order, or wait for the device.
+    """
+    chosen = units[:, :, None] == torch.arange(vectors.shape[1], device=units.device)
+    return (chosen.to(vectors.dtype) @ vectors).flatten(0, 1)
+
+
+def z_normalised(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
+    """Vectors of zero mean and unit variance in every dimension, for each group; those of no group are as they were.
+
+    >>> z_normalised(torch.tensor([[1.0], [3.0], [9.0]]), torch.tensor([0, 0, IGNORE]), 1).round().tolist()
+    [[-1.0], [1.0], [9.0]]
+    """
+    belongs = (group[None] == torch.arange(groups, device=group.device)[:, None]).to(vectors.dtype)
+    shares = belongs / belongs.sum(1, keepdim=True).clamp_min(1)
+    mean, back = shares @ vectors, belongs.T
+    centred = vectors - back @ mean
+    spread = (shares @ centred.square() + EPSILON).sqrt()
+    outside = 1 - back.sum(1, keepdim=True)
+    return centred / (back @ spread + outside)
+
+
+def contrast(source: Tensor, target: Tensor, known: Tensor, temperature: float, *, strong: bool) -> Tensor:
+    """For each pair how surprising its other half is among all words of the step, the mean of both directions."""
+    s, t = functional.normalize(source), functional.normalize(target)
+    here = torch.arange(len(s), device=s.device)
+    nothing = float("-inf")
+    if strong:
+        words, present = torch.cat([s, t]), torch.cat([known, known])
+        alike = (words @ words.T / temperature).masked_fill(~present, nothing)
+        alike = alike.masked_fill(torch.eye(len(words), dtype=torch.bool, device=s.device), nothing)
+        partner = torch.cat([here + len(s), here])
+        missed = functional.cross_entropy(alike, partner, reduction="none").view(2, -1)
+    else:
+        alike = s @ t.T / temperature
+        ways = [alike.masked_fill(~known, nothing), alike.T.masked_fill(~known, nothing)]
+        missed = torch.stack([functional.cross_entropy(way, here, reduction="none") for way in ways])
+    return missed.mean(0).where(known, 0)

@@ -1,0 +1,168 @@
+"""Aligned sentence pairs as adjustment reads them: tokens, the words that they make up, and which words are pairs.
+
+A sentence's *units* are what has a vector: its words, and its first and last special token. An example is two windows
+(source, target); its arrays number the unit of each token, the pairs of units, and say which source units are held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import check_name
+from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.corpus import Corpus
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.states.hidden_states import SUBWORDS
+from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_pieces, encode_words
+from isogloss.tasks.examples import IGNORE, Example
+from isogloss.text.alignment.link_filters import filter_links
+
+# name → whether words, the first special token and the last one take part as pairs
+TOKENS = {
+    "words+specials": (True, True, True),
+    "words": (True, False, False),
+    "cls": (False, True, False),
+    "cls+sep": (False, True, True),
+    "all": (True, True, True),  # what the paper's Table 7 calls words with special tokens
+}
+REGULARISED = ("words", "all")
+PIECES = "pieces"
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """Which words take part in adjustment, and what stands for a word.
+
+    `words`: the mean, the first or the last of a word's sub-words; "pieces" where the bitext itself links sub-words,
+    so that its words are the tokenizer's own tokens. `tokens`: a name of `TOKENS`. `regularise`: what of the source is
+    held to the original, all its "words" with the special tokens that take part, or "all" units in any case, as in the
+    released code. `one_to_one`, `drop_identical`, `max_words`: see `filter_links`; the released code has the first two,
+    and at most 64 words.
+    """
+
+    words: str = "mean"
+    tokens: str = "words+specials"
+    regularise: str = "words"
+    one_to_one: bool = False
+    drop_identical: bool = False
+    max_words: int | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.words, (*SUBWORDS, PIECES), "sub-word pooling")
+        check_name(self.tokens, TOKENS, "choice of tokens")
+        check_name(self.regularise, REGULARISED, "regulariser")
+
+
+def encode_pairs(
+    model: LoadedModel, bitexts: Sequence[Corpus[AlignedPair]], options: PairOptions
+) -> tuple[Example, ...]:
+    """An example for each sentence pair in which something takes part, of all bitexts in their order."""
+    _check(model, bitexts, options)
+    examples: list[Example] = []
+    for number, bitext in enumerate(bitexts):
+        pairs = filter_links(
+            bitext,
+            one_to_one=options.one_to_one,
+            drop_identical=options.drop_identical,
+            max_words=options.max_words,
+        )
+        encode = encode_pieces if options.words == PIECES else encode_words
+        encoded = zip(*(encode(model, side) for side in _sides(pairs)), strict=True)
+        made = (_example(model, texts, one, number, options) for one, texts in zip(pairs, encoded, strict=True))
+        examples += [example for example in made if example]
+    if not examples:
+        raise UsageError("nothing to adjust on: no sentence pair has a sure link that takes part")
+    return tuple(examples)
+
+
+def _sides(pairs: Corpus[AlignedPair]) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    return [pair.source for pair in pairs], [pair.target for pair in pairs]
+
+
+@dataclass(frozen=True)
+class _Units:
+    """The units of one sentence: each token's, and the numbers of its words, its first and its last special token."""
+
+    of_token: npt.NDArray[np.int64]
+    words: dict[int, int]
+    cls: int | None
+    sep: int | None
+
+    @classmethod
+    def of(cls, model: LoadedModel, text: Encoded, options: PairOptions) -> _Units:
+        tokens = np.flatnonzero(text.word != SPECIAL)
+        numbers, first, place, counts = np.unique(
+            text.word[tokens], return_index=True, return_inverse=True, return_counts=True
+        )
+        of_token = np.full(len(text), IGNORE, dtype=np.int64)
+        if options.words in ("mean", PIECES):
+            of_token[tokens] = place
+        else:
+            chosen = first if options.words == "first" else first + counts - 1
+            of_token[tokens[chosen]] = np.arange(len(numbers))
+        units = len(numbers)
+        start, end = (units if model.prefix else None), (units + bool(model.prefix) if model.suffix else None)
+        if start is not None:
+            of_token[0] = start
+        if end is not None:
+            of_token[-1] = end
+        return cls(of_token, dict(zip(numbers.tolist(), range(units), strict=True)), start, end)
+
+
+def _example(
+    model: LoadedModel, texts: tuple[Encoded, Encoded], pair: AlignedPair, bitext: int, options: PairOptions
+) -> Example | None:
+    """None where no unit is left to be paired."""
+    source, target = (_Units.of(model, text, options) for text in texts)
+    pairs = _pairs(source, target, dict.fromkeys(pair.alignment.sure), options)
+    if not pairs:
+        return None
+    _, cls, sep = TOKENS[options.tokens]
+    released = options.regularise == "all"
+    held = [1] * len(source.words)
+    held += [] if source.cls is None else [int(cls or released)]
+    held += [] if source.sep is None else [int(sep or released)]
+    arrays = {
+        "source_unit": source.of_token,
+        "target_unit": target.of_token,
+        "pair_source": np.array([s for s, _ in pairs]),
+        "pair_target": np.array([t for _, t in pairs]),
+        "held": np.array(held),  # by source unit, whether the regulariser covers it
+        "bitext": np.array([bitext]),
+    }
+    return Example((texts[0].ids, texts[1].ids), arrays=arrays)
+
+
+def _pairs(
+    source: _Units, target: _Units, links: Iterable[tuple[int, int]], options: PairOptions
+) -> list[tuple[int, int]]:
+    """Pairs of units; none where words should take part and none do."""
+    words, cls, sep = TOKENS[options.tokens]
+    pairs = [(source.words[s], target.words[t]) for s, t in links if s in source.words and t in target.words]
+    if words and not pairs:
+        return []
+    pairs = pairs if words else []
+    pairs += [(source.cls, target.cls)] if cls and source.cls is not None and target.cls is not None else []
+    pairs += [(source.sep, target.sep)] if sep and source.sep is not None and target.sep is not None else []
+    return pairs
+
+
+def _check(model: LoadedModel, bitexts: Sequence[Corpus[AlignedPair]], options: PairOptions) -> None:
+    """An error where the bitexts are none, or the model has no such tokens."""
+    if not bitexts:
+        raise UsageError("nothing to adjust on: no bitext")
+    for bitext in bitexts:
+        if not isinstance(bitext, Corpus) or bitext.format.kind != "bitext":
+            got = bitext.format.kind if isinstance(bitext, Corpus) else type(bitext).__name__
+            raise UsageError(f"bitext: expected word-aligned sentence pairs (read_bitext), got {got}")
+    if not model.family.blocks:
+        raise UsageError(f"'{model.name}' has no pretrained layers to adjust")
+    words, cls, sep = TOKENS[options.tokens]
+    if not words and ((cls and not model.prefix) or (sep and not model.suffix)):
+        lacking = "starts" if cls and not model.prefix else "ends"
+        raise UsageError(f"tokens='{options.tokens}': no special token {lacking} the sentences of '{model.name}'")

@@ -1,0 +1,1 @@
+"""The training engine: one loop, one step, one checkpoint format."""

@@ -1,0 +1,56 @@
+"""The order of training: random, yet with items of like length side by side, and a pure function of the seed.
+
+Each epoch is shuffled and cut into pools of `POOL` batches; a pool is sorted by length, cut into batches, and the
+batches are shuffled. Who meets whom stays random, and little is padded (EWT at 32 sentences: 9 % instead of 67 %).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from isogloss.core.seeds import Chance
+from isogloss.models.tokenization.batching import IntArray
+
+POOL = 50  # batches
+
+
+def epoch_batches(lengths: IntArray, *, batch: int, tokens: int | None, seed: int, epoch: int) -> list[IntArray]:
+    """The items of each step of an epoch, every item once.
+
+    A batch holds `batch` items, or with `tokens` as many as stay within that number of tokens, padding included
+    (an item longer than that is a batch of its own).
+
+    >>> [b.tolist() for b in epoch_batches(np.array([3, 9, 3, 9]), batch=2, tokens=None, seed=0, epoch=0)]
+    [[3, 1], [0, 2]]
+    """
+    chance = Chance(seed, "order", epoch)
+    order = np.array(chance.shuffled(range(len(lengths))), dtype=np.int64)
+    per_batch = batch if tokens is None else max(1, int(tokens / max(1.0, float(lengths.mean()))))
+    batches: list[IntArray] = []
+    for start in range(0, len(order), POOL * per_batch):
+        pool = order[start : start + POOL * per_batch]
+        pool = pool[np.argsort(lengths[pool], kind="stable")]
+        ends = _ends_by_tokens(lengths[pool].tolist(), tokens) if tokens else range(batch, len(pool), batch)
+        batches += np.split(pool, list(ends))
+    return chance.shuffled(batches)
+
+
+def _ends_by_tokens(lengths: Sequence[int], tokens: int) -> list[int]:
+    """Where batches of rising lengths end, so that none exceeds the budget."""
+    ends, start = [], 0
+    for i, length in enumerate(lengths):
+        if i > start and length * (i - start + 1) > tokens:
+            ends.append(i)
+            start = i
+    return ends
+
+
+def parts(items: IntArray, number: int) -> list[IntArray]:
+    """A step's items in `number` parts that are as even as can be, empty ones left out.
+
+    >>> [part.tolist() for part in parts(np.arange(5), 2)]
+    [[0, 1, 2], [3, 4]]
+    """
+    return [part for part in np.array_split(items, number) if len(part)]

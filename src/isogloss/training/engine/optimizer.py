@@ -1,0 +1,84 @@
+"""Optimizers as they are used for transformers: AdamW, fused where it can be, or Muon for the layers' matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from isogloss.training.engine.muon import Muon
+
+OPTIMIZERS = ("adamw", "muon")
+
+
+class Rates(Protocol):
+    """The part of a training's settings that concerns the optimizer."""
+
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def weight_decay(self) -> float: ...
+
+
+def adamw(
+    parameters: Sequence[nn.Parameter],
+    settings: Rates,
+    *,
+    decayed: Sequence[bool] | None = None,
+    rate: Tensor | None = None,
+    **adam: Any,
+) -> torch.optim.AdamW:
+    """Vectors and scalars (biases, norms) are not decayed; matrices are.
+
+    `decayed`: which are, where shapes do not tell. `rate`: holds the learning rate on the device, for steps that are
+    recorded as CUDA graphs. `adam`: its β and ε, where they are not PyTorch's.
+    """
+    decayed = decayed or [p.ndim > 1 for p in parameters]
+    groups = [
+        {"params": [p for p, one in zip(parameters, decayed, strict=True) if one is decays], "weight_decay": share}
+        for decays, share in ((True, settings.weight_decay), (False, 0.0))
+    ]
+    used = [group for group in groups if group["params"]]
+    if rate is None:
+        return torch.optim.AdamW(used, lr=settings.learning_rate, fused=True, **adam)
+    return torch.optim.AdamW(used, lr=rate, fused=True, capturable=rate.is_cuda, **adam)
+
+
+class Together:
+    """Several optimizers, each of its own parameters, as one."""
+
+    def __init__(self, *parts: torch.optim.Optimizer):
+        self.parts = parts
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        return [group for part in self.parts for group in part.param_groups]
+
+    def step(self) -> None:
+        for part in self.parts:
+            part.step()
+
+    def zero_grad(self) -> None:
+        for part in self.parts:
+            part.zero_grad()
+
+    def state_dict(self) -> list[dict[str, Any]]:
+        return [part.state_dict() for part in self.parts]
+
+    def load_state_dict(self, states: list[dict[str, Any]]) -> None:
+        for part, state in zip(self.parts, states, strict=True):
+            part.load_state_dict(state)
+
+
+def muon(network: nn.Module, settings: Rates) -> Together:
+    """Muon for the matrices within layers; AdamW for embeddings, the prediction of tokens, vectors and scalars."""
+    tables = [table for table in network.modules() if isinstance(table, nn.Embedding)]
+    words = max(table.num_embeddings for table in tables)
+    embeddings = {id(table.weight) for table in tables}
+    trained = [p for p in network.parameters() if p.requires_grad]
+    inside = [p for p in trained if p.ndim == 2 and id(p) not in embeddings and len(p) != words]
+    others = {id(p) for p in trained} - {id(p) for p in inside}
+    rest = adamw([p for p in trained if id(p) in others], settings)
+    return Together(Muon(inside, settings.learning_rate, settings.weight_decay), rest)

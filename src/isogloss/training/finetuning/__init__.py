@@ -1,0 +1,1 @@
+"""Fine-tuning on a task, zero-shot evaluation, transfer."""

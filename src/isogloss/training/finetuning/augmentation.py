@@ -1,0 +1,29 @@
+"""Training examples that are never twice the same: noise on words and dropped sub-words, drawn anew for each epoch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isogloss.core.seeds import derive_seed
+from isogloss.corpora.corpus import Corpus
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.subword_dropout import with_subword_dropout
+from isogloss.tasks.examples import Example
+from isogloss.tasks.task import Labels, Task
+from isogloss.text.changes.noise import noise
+from isogloss.training.engine.settings import NoisySettings, Settings
+
+
+def training_examples(
+    model: LoadedModel, task: Task, corpus: Corpus[Any], labels: Labels, settings: Settings | None, seed: int
+) -> tuple[list[Example], int]:
+    """The examples of a corpus, one version after the other, and how many there are: with noise one an epoch."""
+    if not isinstance(settings, NoisySettings):
+        return task.encode(model, corpus, labels), 1
+    rate, dropped = settings.character_noise, settings.subword_dropout
+    examples: list[Example] = []
+    for epoch in range(settings.epochs):
+        reading = with_subword_dropout(model, dropped, derive_seed(seed, "epoch", epoch)) if dropped else model
+        noisy = noise(corpus, rate, seed=seed, epoch=epoch) if rate else corpus
+        examples += task.encode(reading, noisy, labels)
+    return examples, settings.epochs

@@ -1,0 +1,134 @@
+"""Fine-tuned networks on disk: as plain `transformers` loads them where it has the class, with what we need beside.
+
+`isogloss.json` names the task, its labels and the classes. A network of the model library is saved by itself (safe-
+tensors); of our own kinds (the parser, heads that the library lacks) the body is, and the head lies beside it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import shutil
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from isogloss import __version__
+from isogloss.core.errors import InputError, UsageError
+from isogloss.models.bilstm.baseline import WordVectors, describe_bilstm
+from isogloss.models.loading.load import describe, quiet_library, with_adapters
+from isogloss.tasks import TASKS
+from isogloss.tasks.bilstm import task_over
+from isogloss.tasks.task import Task
+from isogloss.training.finetuning.finetune import FineTuned
+
+NOTE, HEAD, BODY = "isogloss.json", "head.safetensors", "body."
+
+
+def save_finetuned(tuned: FineTuned, folder: str | os.PathLike[str]) -> None:
+    """Write network, tokenizer and task to a folder, which appears whole or not at all."""
+    folder = Path(folder)
+    unfinished = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    whole = isinstance(tuned.network, transformers.PreTrainedModel)
+    saved: Any = tuned.network if whole else tuned.network.body
+    with quiet_library():
+        saved.save_pretrained(unfinished)
+        tuned.model.tokenizer.save_pretrained(unfinished)
+    if not whole:
+        head = {k: v.contiguous() for k, v in tuned.network.state_dict().items() if not k.startswith(BODY)}
+        save_file(head, unfinished / HEAD)
+    note = {
+        "isogloss": __version__,
+        "task": tuned.task.name,
+        "labels": {name: list(values) for name, values in tuned.labels.items()},
+        "class": f"{type(saved).__module__}:{type(saved).__name__}",
+        "whole": whole,
+        "made_from": tuned.model.name,
+    }
+    (unfinished / NOTE).write_text(json.dumps(note, ensure_ascii=False, indent=1), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    unfinished.rename(folder)
+
+
+def load_finetuned(
+    folder: str | os.PathLike[str], *, device: str | torch.device | None = None, task: Task | None = None
+) -> FineTuned:
+    """A network that `save_finetuned` wrote; `task` only where it is none of the registered ones."""
+    folder = Path(folder)
+    note = _note(folder)
+    task = task or TASKS[note["task"]]
+    labels = {name: tuple(values) for name, values in note["labels"].items()}
+    place = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    saved, tokenizer = _read(folder, _class(folder, note["class"]))
+    body = saved.base_model if note["whole"] else saved
+    own = isinstance(body, WordVectors)
+    model = describe_bilstm(str(folder), body, tokenizer) if own else describe(str(folder), body, body, tokenizer)
+    model = with_adapters(model)
+    task = task_over(model, task)
+    network = saved if note["whole"] else _with_head(task.network(model, labels), folder / HEAD)
+    return FineTuned(task, model, labels, network.to(place).eval())
+
+
+def _read(folder: Path, kind: Any) -> tuple[Any, Any]:
+    """Network and tokenizer; weights that are not there would be random, so this is an error."""
+    try:
+        with quiet_library():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+            options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True, "output_loading_info": True}
+            if "add_pooling_layer" in inspect.signature(kind).parameters:
+                options["add_pooling_layer"] = False  # a bare body has none
+            network, loaded = kind.from_pretrained(folder, **options)
+    except Exception as error:  # damaged files make the readers beneath raise anything
+        raise InputError(folder, "a loadable network", f"{type(error).__name__}: {error}".splitlines()[0]) from None
+    if missing := sorted(loaded["missing_keys"]):
+        raise InputError(folder, "all the weights of its network", f"none for {', '.join(missing[:3])}")
+    return network, tokenizer
+
+
+def _with_head(network: nn.Module, path: Path) -> nn.Module:
+    try:
+        head = load_file(path)
+    except Exception as error:
+        raise InputError(path, "the weights of a head", f"{type(error).__name__}: {error}") from None
+    expected = {name for name in network.state_dict() if not name.startswith(BODY)}
+    if head.keys() != expected:
+        raise InputError(path, f"the weights {', '.join(sorted(expected))}", ", ".join(sorted(head)) or "none")
+    network.load_state_dict(head, strict=False)
+    return network
+
+
+def _note(folder: Path) -> dict[str, Any]:
+    path = folder / NOTE
+    try:
+        note: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        advice = "only models that `isogloss transfer --out` saved can predict"
+        raise InputError(folder, f"a fine-tuned model with {NOTE}", "none there", advice=advice) from None
+    except ValueError as error:
+        raise InputError(path, "JSON", str(error)) from None
+    missing = {"task", "labels", "class", "whole"} - note.keys() if isinstance(note, dict) else {"task"}
+    if missing:
+        raise InputError(path, "task, labels, class and whole", f"no {', '.join(sorted(missing))}")
+    return note
+
+
+def _class(folder: Path, name: str) -> Any:
+    """The class that wrote the weights; of the model library only, for a file must not choose what code runs."""
+    module, _, attribute = name.partition(":")
+    if name == f"{WordVectors.__module__}:{WordVectors.__name__}":
+        return WordVectors
+    if not module.startswith("transformers.models."):
+        raise UsageError(f"{folder}: '{name}' is not a class of the transformers package, so it is not loaded")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError):
+        got = f"no {name} in transformers {transformers.__version__}"
+        raise InputError(folder / NOTE, "a class that the installed transformers has", got) from None

@@ -1,0 +1,1 @@
+"""Masked and causal language modelling: pretraining and adaptation."""

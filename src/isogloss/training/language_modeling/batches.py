@@ -1,0 +1,112 @@
+"""What each step of a language model reads: sequences picked, masked and labelled on the device.
+
+All of it is a pure function of the seed and the step's number. Several workers draw the same step and each takes its
+rows, so their number does not change what is learnt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from isogloss.core.seeds import derive_seed
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.batching import IntArray
+from isogloss.training.language_modeling.language_sampling import order
+from isogloss.training.language_modeling.losses import next_tokens
+from isogloss.training.language_modeling.masking import IGNORED, Rules, mask, rules_for
+from isogloss.training.language_modeling.packing import Sequences, separator
+from isogloss.training.language_modeling.settings import LanguageModelSettings
+
+ROOM = 0.25  # share of a GPU's free memory that the text may take
+GRAIN = 32  # padded sequences are as long as the longest rounded up to this: few shapes to compile
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sequences of a step with what is to be predicted; `places` only where masked."""
+
+    ids: Tensor
+    labels: Tensor
+    places: Tensor | None
+    attention: Tensor | None
+    terms: Tensor  # tokens that are predicted in the whole step
+    tokens: int  # read in the whole step, padding not counted
+
+    def rows(self, which: slice) -> Batch:
+        places, attention = (x if x is None else x[which] for x in (self.places, self.attention))
+        return replace(self, ids=self.ids[which], labels=self.labels[which], places=places, attention=attention)
+
+
+class Batches:
+    """The steps of one training over packed sequences."""
+
+    def __init__(
+        self,
+        model: LoadedModel,
+        sequences: Sequences,
+        settings: LanguageModelSettings,
+        seed: int,
+        places: Sequence[int] | None = None,
+    ):
+        self.sequences, self.settings, self.seed, self.device = sequences, settings, seed, model.device
+        sizes = list(sequences.languages.values())
+        self.order = order(sizes, alpha=settings.alpha, batch=settings.batch, seed=derive_seed(seed, "text"))
+        if places is not None:
+            self.order = replace(self.order, places=places)
+        self.rules: Rules | None = None if settings.causal else rules_for(model, settings.masking, settings.mask_share)
+        self.separator = torch.tensor(separator(model), device=self.device)
+        self.generator = torch.Generator(self.device)
+        self.ids, self.starts = (_near(array, self.device) for array in (sequences.ids, sequences.starts))
+
+    def at(self, step: int) -> Batch:
+        """The batch of a step."""
+        chosen = self.order.at(step)
+        ids = _picked(self.ids, chosen, self.device).long()
+        present, tokens = None, ids.numel()
+        if self.sequences.lengths is not None:
+            ids, present, tokens = self._trimmed(ids, self.sequences.lengths[chosen])
+        attention = self._within_lines(ids) if self.settings.confine else present
+        if self.rules is None:
+            labels = next_tokens(ids, present)
+            return Batch(ids, labels, None, attention, (labels != IGNORED).sum(), tokens)
+        self.generator.manual_seed(derive_seed(self.seed, "masks", step))
+        starts = None if self.starts is None else _picked(self.starts, chosen, self.device)[:, : ids.shape[1]]
+        masked = mask(ids, self.rules, self.generator, starts)
+        terms = (masked.labels != IGNORED).sum().clamp(min=1)
+        return Batch(masked.ids, masked.labels, masked.places, attention, terms, tokens)
+
+    def _trimmed(self, ids: Tensor, lengths: IntArray) -> tuple[Tensor, Tensor, int]:
+        """Without the padding that all rows share; which tokens are present; how many."""
+        longest = min(ids.shape[1], -(-int(lengths.max()) // GRAIN) * GRAIN)
+        present = np.arange(longest) < lengths[:, None]
+        return ids[:, :longest], torch.from_numpy(present).to(self.device, non_blocking=True), int(lengths.sum())
+
+    def _within_lines(self, ids: Tensor) -> Tensor:
+        """Which tokens may see each other: those of one line, up to and with its separator."""
+        ends = torch.isin(ids, self.separator)
+        line = ends.cumsum(1) - ends.long()
+        seen = line[:, None, :, None] == line[:, None, None, :]
+        return seen.tril() if self.settings.causal else seen
+
+
+def _near(array: np.ndarray | None, device: torch.device) -> Tensor | None:
+    """The text where it is read: on the GPU if it fits well, otherwise where it lies."""
+    if array is None:
+        return None
+    here = torch.from_numpy(array)
+    if device.type == "cuda" and array.nbytes < ROOM * torch.cuda.mem_get_info(device)[0]:
+        return here.to(device)
+    return here
+
+
+def _picked(table: Tensor | None, rows: IntArray, device: torch.device) -> Tensor:
+    assert table is not None
+    index = torch.from_numpy(rows)
+    if table.device.type == "cpu":
+        return table[index].to(device, non_blocking=True)
+    return table[index.to(device, non_blocking=True)]

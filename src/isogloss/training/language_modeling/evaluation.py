@@ -1,0 +1,32 @@
+"""What is measured of a language model as it is trained: perplexity of held-out lines, alignment on parallel text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from isogloss.corpora.parallel import ParallelSet
+from isogloss.models.loading.load import LoadedModel
+from isogloss.training.language_modeling.alignment_probe import probe
+from isogloss.training.language_modeling.heldout import Survey
+from isogloss.training.language_modeling.perplexity import perplexity
+from isogloss.training.language_modeling.settings import LanguageModelSettings
+from isogloss.training.language_modeling.train import Evaluate
+
+HELD_OUT = 1000  # lines of each language that are read at most
+
+
+def evaluation(surveys: Mapping[str, Survey], settings: LanguageModelSettings, probes: ParallelSet | None) -> Evaluate:
+    """A function that measures a model: rows of perplexity for each language, and of the probes."""
+    lines = {lang: list(islice(one.held_out, HELD_OUT)) for lang, one in surveys.items()}
+
+    def evaluate(model: LoadedModel) -> list[dict[str, Any]]:
+        rows = [
+            {"index": "perplexity", "target": lang, "value": perplexity(model, held_out, length=settings.length)}
+            for lang, held_out in lines.items()
+            if held_out
+        ]
+        return rows + (probe(model, probes) if probes else [])
+
+    return evaluate

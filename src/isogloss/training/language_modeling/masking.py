@@ -1,0 +1,122 @@
+"""Masking for a masked language model, drawn anew at every step, on the device and with shapes that never change.
+
+Of the tokens that are not special, 15 % are chosen; of these 80 % become the mask, 10 % a random token and 10 % stay
+(Devlin et al. 2019). The number chosen in a sequence is 0.15·n rounded up or down at random, so that its mean is
+exact. Tokens are chosen one by one, by whole words, or by spans of 1 to 10 tokens (Joshi et al. 2020).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import check_name
+from isogloss.models.loading.load import LoadedModel
+
+UNITS = ("tokens", "words", "spans")
+SHARE = 0.15
+BECOMES_MASK, BECOMES_RANDOM = 0.8, 0.1
+SPAN_STOP, LONGEST_SPAN = 0.2, 10  # a span's length: geometric, cut off and renormalised; 3.8 tokens in the mean
+IGNORED = -100  # label of a place that is not predicted
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What may be masked and what takes its place."""
+
+    mask: int
+    special: Tensor  # for each id, whether it is a special token
+    ordinary: Tensor  # the ids of all other tokens
+    units: str = "tokens"
+    share: float = SHARE
+
+
+@dataclass(frozen=True)
+class Masked:
+    """Sequences with masks, and for each the places to predict: as many in every sequence, some of them ignored."""
+
+    ids: Tensor
+    places: Tensor
+    labels: Tensor
+
+
+def rules_for(model: LoadedModel, units: str = "tokens", share: float = SHARE) -> Rules:
+    """The rules of a model's vocabulary, on its device."""
+    check_name(units, UNITS, "unit of masking")
+    tokenizer: Any = model.tokenizer
+    if tokenizer.mask_token_id is None:
+        raise UsageError(f"the tokenizer of '{model.name}' has no mask token, so it cannot be trained by masking")
+    if not 0 < share < 1:
+        raise UsageError(f"share of masked tokens: expected a number between 0 and 1, got {share}")
+    rows = max(len(tokenizer), max(tokenizer.get_vocab().values()) + 1)
+    special = torch.zeros(rows, dtype=torch.bool)
+    special[sorted({*tokenizer.all_special_ids, *model.prefix, *model.suffix})] = True
+    ordinary = torch.tensor(sorted(set(tokenizer.get_vocab().values()) - set(special.nonzero()[:, 0].tolist())))
+    return Rules(tokenizer.mask_token_id, special.to(model.device), ordinary.to(model.device), units, share)
+
+
+def mask(ids: Tensor, rules: Rules, generator: torch.Generator, starts: Tensor | None = None) -> Masked:
+    """Mask sequences `ids[sequence, token]`; `starts` says where words begin, for masking by words."""
+    rows, length = ids.shape
+    draw: dict[str, Any] = {"generator": generator, "device": ids.device}
+    maskable = ~rules.special[ids]
+    number = (rules.share * maskable.sum(1) + torch.rand(rows, **draw)).floor().long()[:, None]
+    most = int(rules.share * length) + 1  # so many places in every sequence
+    score = torch.rand(rows, length, **draw)
+    if rules.units != "tokens":
+        drawn = _span_starts(rows, length, draw) if rules.units == "spans" else starts
+        if drawn is None:
+            raise UsageError("masking by words needs to know where words begin")
+        begins = _broken(drawn, maskable)
+        unit = begins.cumsum(1) - 1
+        score = score.gather(1, unit)  # one score for the whole unit
+    places = score.masked_fill(~maskable, 2.0).argsort(dim=1, stable=True)[:, :most]
+    slot = torch.arange(most, device=ids.device)
+    chosen = slot < number
+    if rules.units == "words":  # never a part of one: the word that would go beyond the number is left out
+        chosen &= slot + _left(begins, unit, places) <= number
+    before = ids.gather(1, places)
+    after = _replaced(before, rules, draw)
+    return Masked(
+        ids.scatter(1, places, torch.where(chosen, after, before)), places, before.masked_fill(~chosen, IGNORED)
+    )
+
+
+def _replaced(tokens: Tensor, rules: Rules, draw: dict[str, Any]) -> Tensor:
+    fate = torch.rand(tokens.shape, **draw)
+    other = rules.ordinary[torch.randint(len(rules.ordinary), tokens.shape, **draw)]
+    kept = torch.where(fate < BECOMES_MASK + BECOMES_RANDOM, other, tokens)
+    return kept.masked_fill(fate < BECOMES_MASK, rules.mask)
+
+
+def _span_starts(rows: int, length: int, draw: dict[str, Any]) -> Tensor:
+    """Where spans begin when a sequence is cut into spans of random length."""
+    lengths = np.arange(LONGEST_SPAN)
+    odds = SPAN_STOP * (1 - SPAN_STOP) ** lengths
+    bounds = torch.tensor(np.cumsum(odds / odds.sum())[:-1], dtype=torch.float32, device=draw["device"])
+    ends = (torch.bucketize(torch.rand(rows, length, **draw), bounds) + 1).cumsum(1)
+    starts = torch.zeros(rows, length + 1, dtype=torch.bool, device=draw["device"])
+    starts = starts.scatter(1, ends.clamp(max=length), True)[:, :length]  # beyond the end: one place too many
+    starts[:, 0] = True
+    return starts
+
+
+def _broken(starts: Tensor, maskable: Tensor) -> Tensor:
+    """Units that do not run over special tokens."""
+    begins = starts | ~maskable
+    begins[:, 1:] |= ~maskable[:, :-1]
+    begins[:, 0] = True
+    return begins
+
+
+def _left(begins: Tensor, unit: Tensor, places: Tensor) -> Tensor:
+    """For each place, how many tokens there are from it to the end of its unit."""
+    size = torch.zeros_like(unit).scatter_add(1, unit, torch.ones_like(unit))
+    here = torch.arange(unit.shape[1], device=unit.device).expand_as(unit)
+    first = here.masked_fill(~begins, 0).cummax(1).values
+    return size.gather(1, unit.gather(1, places)) - (places - first.gather(1, places))

@@ -1,0 +1,194 @@
+"""Lines of text as sequences of token ids, all of one length: what a language model reads.
+
+Packed (the default): the lines of a language are joined, each followed by the separator, and the stream is cut every
+`length` tokens; nothing is padding, and attention crosses the lines of a sequence, as in RoBERTa's full sentences.
+By line: every line is a sequence of its own, padded; a longer one is cut into several.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from isogloss.core.errors import UsageError
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.batching import IntArray
+from isogloss.models.tokenization.encoding import padding_id
+from isogloss.training.language_modeling.word_tokens import Ids, Tokens, encoder, gathered, uncut
+
+CHUNK = 5000  # lines that are tokenized at a time
+Text = str | tuple[str, ...]  # a line, or a line with its translations
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """`ids[sequence, token]`, language after language, on disk and read as if in memory.
+
+    `lengths` is absent where every sequence is full; `starts` says which tokens begin a word, where asked for.
+    """
+
+    ids: Ids
+    languages: Mapping[str, int]  # sequences of each
+    lengths: IntArray | None = None
+    starts: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def tokens(self) -> int:
+        return int(self.ids.size if self.lengths is None else self.lengths.sum())
+
+
+def pack(
+    model: LoadedModel, texts: Mapping[str, Iterable[Text]], length: int, *, by_line: bool = False, words: bool = False
+) -> Sequences:
+    """The sequences of all languages; `words` keeps where words begin, for masking by words."""
+    room = length - len(model.prefix) - len(model.suffix)
+    if room < 1 or length > model.max_length:
+        least = len(model.prefix) + len(model.suffix) + 1
+        raise UsageError(
+            f"length: expected {least} to {model.max_length} tokens, as '{model.name}' has it, got {length}"
+        )
+    cut = _lines if by_line else _blocks
+    blank = np.full(length, padding_id(model), dtype=np.int32)
+    ids_file, starts_file = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  they live with the arrays
+    languages, lengths = {}, []
+    for lang, lines in texts.items():
+        number = 0
+        for tokens, sizes in cut(_streamed(model, lines, words), room):
+            ids_file.write(_framed(model, tokens[:, 0], sizes, blank).tobytes())
+            if words:
+                starts_file.write(_framed_starts(model, tokens[:, 1], sizes, length).tobytes())
+            lengths.append(sizes + length - room)
+            number += len(sizes)
+        if not number:
+            raise UsageError(f"'{lang}': there is no text to train on")
+        languages[lang] = number
+    shape = sum(languages.values()), length
+    each = np.concatenate(lengths)
+    return Sequences(
+        _mapped(ids_file, np.int32, shape),
+        languages,
+        None if int(each.min()) == length else each,
+        _mapped(starts_file, np.bool_, shape) if words else None,
+    )
+
+
+def separator(model: LoadedModel) -> tuple[int, ...]:
+    """What stands after each line: the token that ends a sentence, or the end of text; nothing where there is none."""
+    end = model.tokenizer.eos_token_id
+    return model.suffix[-1:] or (() if end is None else (int(end),))
+
+
+def _streamed(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterator[tuple[Ids, IntArray]]:
+    """Chunks of lines as `array[token, (id, begins a word)]`, a separator after each part, and the lines' lengths."""
+    after, encode = separator(model), encoder(model.tokenizer)
+    table = _beginnings(model) if words else None
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, CHUNK)):
+        parts = [(line,) if isinstance(line, str) else line for line in chunk]
+        texts = list(chain.from_iterable(parts))
+        if words and table is None:
+            found, begins = _with_beginnings(model.tokenizer, texts)
+        else:
+            found = encode(texts)
+            begins = np.ones(len(found.ids), np.bool_) if table is None else table[found.ids]
+        tokens, sizes, full = np.stack([found.ids, begins], axis=1), found.sizes, found.sizes > 0
+        if after:
+            tokens = np.insert(tokens, np.cumsum(sizes)[full], (*after, True), axis=0)
+            sizes = sizes + full
+        bounds = np.cumsum([0, *map(len, parts)])
+        yield tokens, np.diff(np.concatenate([[0], np.cumsum(sizes)])[bounds])
+
+
+def _with_beginnings(tokenizer: Any, texts: Sequence[str]) -> tuple[Tokens, npt.NDArray[np.bool_]]:
+    """Tokens, and whether each begins a word, from where they stand in their text."""
+    encodings = uncut(tokenizer.backend_tokenizer).encode_batch(texts, add_special_tokens=False)
+    found = gathered([encoding.ids for encoding in encodings])
+    begins = (_begins(text, one.offsets, one.word_ids) for text, one in zip(texts, encodings))
+    return found, np.fromiter(chain.from_iterable(begins), np.bool_, len(found.ids))
+
+
+def _beginnings(model: LoadedModel) -> npt.NDArray[np.bool_] | None:
+    """Whether each token of a WordPiece vocabulary begins a word, which its own form tells; None for other kinds.
+
+    Offsets, which tell it for all kinds, take twice the time of the tokens themselves.
+    """
+    tokenizer: Any = model.tokenizer
+    if not tokenizer.is_fast:
+        raise UsageError(f"masking by words needs a fast tokenizer; that of '{model.name}' is none")
+    inside = getattr(tokenizer.backend_tokenizer.model, "continuing_subword_prefix", None)
+    if type(tokenizer.backend_tokenizer.model).__name__ != "WordPiece" or not inside:
+        return None
+    tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+    return np.array([not str(token).startswith(inside) for token in tokens])
+
+
+def _begins(line: str, offsets: list[tuple[int, int]], words: list[int | None]) -> list[bool]:
+    """Whether each token begins a word: the tokenizer says so, or there is a space before it.
+
+    A token of nothing but the space belongs to the word after it.
+    """
+    begins = [True] * len(words)
+    for i in range(1, len(words)):
+        (before, end), (start, _) = offsets[i - 1], offsets[i]
+        spaced = line[start - 1 : start + 1].strip() != line[start - 1 : start + 1] and line[before:end].strip() != ""
+        begins[i] = (spaced and start > before) or words[i] != words[i - 1]
+    return begins
+
+
+def _blocks(stream: Iterator[tuple[Ids, IntArray]], room: int) -> Iterator[tuple[Ids, IntArray]]:
+    """The stream cut every `room` tokens, with the pieces' sizes; the last is filled up from the beginning."""
+    rest: Ids = np.zeros((0, 2), dtype=np.int32)
+    first: Ids | None = None
+    for tokens, _ in stream:
+        joined = np.concatenate([rest, tokens])
+        whole = len(joined) // room
+        first = joined[:room] if first is None and whole else first
+        yield joined[: whole * room], np.full(whole, room)
+        rest = joined[whole * room :]
+    if len(rest):
+        filling = rest if first is None else first
+        yield np.concatenate([rest, *[filling] * -(-room // len(filling))])[:room], np.array([room])
+
+
+def _lines(stream: Iterator[tuple[Ids, IntArray]], room: int) -> Iterator[tuple[Ids, IntArray]]:
+    """Each line a piece, or several where it is longer than `room`: full ones, then what is left."""
+    for tokens, lengths in stream:
+        pieces = -(-lengths // room)
+        sizes = np.full(pieces.sum(), room)
+        last = np.cumsum(pieces)[pieces > 0] - 1
+        sizes[last] = (lengths - (pieces - 1) * room)[pieces > 0]
+        yield tokens, sizes
+
+
+def _framed(model: LoadedModel, ids: Ids, sizes: IntArray, blank: Ids) -> Ids:
+    """Each piece with the model's special tokens around it, and padding after."""
+    framed = np.tile(blank, (len(sizes), 1))
+    start = len(model.prefix)
+    framed[:, :start] = model.prefix
+    framed[_inside(sizes, start, len(blank))] = ids
+    for place, token in enumerate(model.suffix, start):
+        framed[np.arange(len(sizes)), sizes + place] = token
+    return framed
+
+
+def _framed_starts(model: LoadedModel, starts: Ids, sizes: IntArray, length: int) -> npt.NDArray[np.bool_]:
+    framed = np.ones((len(sizes), length), dtype=np.bool_)
+    framed[_inside(sizes, len(model.prefix), length)] = starts
+    return framed
+
+
+def _inside(sizes: IntArray, start: int, length: int) -> npt.NDArray[np.bool_]:
+    """Which places of each sequence hold its piece."""
+    places = np.arange(length)
+    return (places >= start) & (places < start + sizes[:, None])
+
+
+def _mapped(file: BinaryIO, dtype: Any, shape: tuple[int, int]) -> Any:
+    file.flush()
+    return np.memmap(file, dtype, mode="r+", shape=shape)

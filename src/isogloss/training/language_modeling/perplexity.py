@@ -1,0 +1,64 @@
+"""Perplexity of held-out lines: exact for a causal model, over fixed masked places for a masked one.
+
+A masked model's is exp of its mean loss at 15 % of the tokens, chosen by the seed and replaced as in training: no
+perplexity of the text, yet comparable between models that share a tokenizer, and between moments of one training.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from isogloss.core.errors import UsageError
+from isogloss.models.loading.load import LoadedModel
+from isogloss.models.tokenization.batching import token_batches
+from isogloss.training.language_modeling.losses import causal_loss, masked_loss, next_tokens
+from isogloss.training.language_modeling.masking import IGNORED, mask, rules_for
+from isogloss.training.language_modeling.packing import Text, pack
+
+BUDGET = 8192  # tokens at a time
+
+
+@torch.no_grad()
+def perplexity(model: LoadedModel, lines: Sequence[Text], *, length: int = 128, seed: int = 0) -> float:
+    """exp of the mean loss per predicted token; a line longer than `length` tokens is read in parts."""
+    if model.network is model.body:
+        raise UsageError(f"'{model.name}' was loaded without its head; load_model(…, head='mlm' or 'clm')")
+    sequences = pack(model, {"held-out": lines}, length, by_line=True)
+    ids = torch.from_numpy(sequences.ids).long()
+    lengths = torch.full((len(ids),), length) if sequences.lengths is None else torch.from_numpy(sequences.lengths)
+    present = torch.arange(length) < lengths[:, None]
+    places: Tensor | None = None
+    if model.family.causal:
+        labels = next_tokens(ids, present)
+    else:
+        rules = rules_for(model)
+        rules = replace(rules, special=rules.special.cpu(), ordinary=rules.ordinary.cpu())  # same draws on any device
+        masked = mask(ids, rules, torch.Generator().manual_seed(seed))
+        ids, places, labels = masked.ids, masked.places, masked.labels
+    terms = int((labels != IGNORED).sum())
+    if not terms:
+        raise UsageError("too little text for a perplexity: no token is predicted")
+    return math.exp(_loss(model, ids, places, labels, lengths, present) / terms)
+
+
+def _loss(
+    model: LoadedModel, ids: Tensor, places: Tensor | None, labels: Tensor, lengths: Tensor, present: Tensor
+) -> float:
+    total, training = 0.0, model.network.training
+    model.network.eval()
+    for batch in token_batches(lengths.numpy(), BUDGET):
+        rows, longest = torch.from_numpy(batch), int(lengths[batch].max())
+        inputs, mask_of = (x[rows, :longest].to(model.device) for x in (ids, present))
+        if places is None:
+            value = causal_loss(model.network, inputs, mask_of, labels[rows, :longest].to(model.device))
+        else:
+            chosen = places[rows].clamp(max=longest - 1)  # those beyond are ignored ones
+            value = masked_loss(model.network, inputs, mask_of, chosen.to(model.device), labels[rows].to(model.device))
+        total += float(value)
+    model.network.train(training)
+    return total

@@ -1,0 +1,1 @@
+"""Stacked training: several networks of one shape trained as one."""

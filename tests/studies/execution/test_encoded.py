@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from isogloss.corpora.lab.laboratory import Laboratory
+from isogloss.models.bilstm.baseline import bilstm
+from isogloss.models.loading.load import load_model
+from isogloss.store.entries import Store
+from isogloss.studies.execution import encoding_cache as encoded
+from isogloss.studies.execution.encoding_cache import packed, remembering, unpacked
+from isogloss.studies.execution.jobs import _site
+from isogloss.tasks import TASKS
+from isogloss.tasks.bilstm import task_over
+from isogloss.tasks.examples import Example
+
+IDS = arrays.arrays(np.int32, st.integers(0, 5), elements=st.integers(0, 9))
+VALUES = arrays.arrays(np.int64, st.integers(0, 4), elements=st.integers(-100, 9))
+EXAMPLES = st.builds(
+    lambda windows, marked, one, two: Example(
+        tuple(windows), tuple(w * 0 for w in windows) if marked else (), {"position": one, "tags": two}
+    ),
+    st.lists(IDS, min_size=1, max_size=3),
+    st.booleans(),
+    VALUES,
+    VALUES,
+)
+
+
+def same(ours: Example, theirs: Example) -> bool:
+    def parts(one: Example) -> list[Any]:
+        return [*one.windows, *one.segments, *one.arrays.values()]
+
+    return (
+        list(ours.arrays) == list(theirs.arrays)
+        and len(ours.windows) == len(theirs.windows)
+        and len(parts(ours)) == len(parts(theirs))
+        and all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in zip(parts(ours), parts(theirs)))
+    )
+
+
+@given(st.lists(EXAMPLES, min_size=1, max_size=6))
+def test_examples_come_back_as_they_were(tmp_path_factory: pytest.TempPathFactory, examples: list[Example]) -> None:
+    path = tmp_path_factory.mktemp("npz") / "x.npz"
+    np.savez(path, **packed(examples))
+    back = unpacked(path)
+    assert len(back) == len(examples)
+    assert all(map(same, back, examples))
+
+
+@pytest.mark.parametrize("task", list(TASKS))
+def test_every_task_is_encoded_once(task: str, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoded, "WORTH", 0.0)
+    Store(tmp_path)
+    model, plain = load_model(bert, device="cpu"), TASKS[task]
+    corpus = getattr(Laboratory(), plain.corpus)("qla", "train", 12)
+    labels, names = plain.labels(corpus), {id(corpus): "a corpus"}
+    expected = plain.encode(model, corpus, labels)
+    first = remembering(plain, names, _site(str(tmp_path), None)).encode(model, corpus, labels)
+    assert all(map(same, first, expected))
+    (id_,) = Store(tmp_path).ids()
+    assert id_.startswith("encoded-")
+    _site.cache_clear()  # another process
+    reader = remembering(plain, names, _site(str(tmp_path), None))
+    monkeypatch.setattr(encoded, "packed", lambda examples: pytest.fail("encoded again"))
+    assert all(map(same, reader.encode(model, corpus, labels), expected))
+    (Store(tmp_path).place(id_) / encoded.FILE).write_bytes(b"damaged")
+    monkeypatch.undo()
+    _site.cache_clear()
+    again = remembering(plain, names, _site(str(tmp_path), None)).encode(model, corpus, labels)
+    assert all(map(same, again, expected))
+    _site.cache_clear()
+
+
+def test_tasks_over_the_baseline_are_encoded_too(tmp_path: Path) -> None:
+    model = bilstm(device="cpu", units=8)
+    task = task_over(model, TASKS["pos"])
+    corpus = Laboratory().treebank("qla", "train", 12)
+    examples = task.encode(model, corpus, task.labels(corpus))
+    np.savez(tmp_path / "x.npz", **packed(examples))
+    assert all(map(same, unpacked(tmp_path / "x.npz"), examples))

@@ -1,0 +1,142 @@
+"""What reports in these tests are about: small, and as nasty as a corpus can be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+from result_rows import curve_rows, result_rows
+
+from isogloss.report.subject import NO_DISTANCES, Subject, with_runs
+from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
+from isogloss.results.rows.results import RESULT_COLUMNS
+from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults
+
+SCRIPT = "</script><script>window.attacked = true</script>"
+IMAGE = "<img src=x onerror='window.attacked = true'>"
+UYGHUR = ["مەن", "كىتاب", "ئوقۇيمەن", "."]
+LONG = "a" * 10_000
+HOSTILE = [SCRIPT, IMAGE, "\u202eRTL\u202c\u200f", "👩‍👩‍👧‍👦", "\u2028{{7*7}}${1}", LONG]
+TAGS = ["PRON", "NOUN", "VERB", "PUNCT"]
+SCORES = {
+    ("REF", "en"): [0.95, 0.96, 0.94],
+    ("REF", "fr"): [0.80, 0.81, 0.79],
+    ("REF", "ug"): [0.40, 0.42, 0.41],
+    ("REF", "de"): [0.70, 0.72, 0.71],
+    ("REF", "ar"): [0.50, 0.52, 0.51],
+    ("1-2", "en"): [0.94, 0.96, 0.93],
+    ("1-2", "fr"): [0.60, 0.62, 0.59],
+    ("1-2", "ug"): [0.40, 0.43, 0.40],
+    ("1-2", "de"): [0.50, 0.53, 0.51],
+    ("1-2", "ar"): [0.30, 0.31, 0.32],
+}
+LAYERS = {"fr": [0.5, 0.9, 0.7], "ug": [0.2, 0.3, 0.1], "de": [0.4, 0.8, 0.6], "ar": [0.3, 0.5, 0.4]}
+
+
+def prediction(run: str, target: str, item: int, words: list[str], gold: list[Any], found: list[Any]) -> dict[str, Any]:
+    right = sum(a == b for a, b in zip(gold, found, strict=True))
+    counted = {"accuracy.correct": right, "accuracy.total": len(gold)}
+    facts = {"run": run, "target": target, "item": item, "text": json.dumps(words), **counted}
+    return facts | {"gold": json.dumps(gold), "prediction": json.dumps(found)}
+
+
+def predictions(rows: pl.DataFrame) -> pl.DataFrame:
+    """For every run and target three sentences: one all right, one wrong in a word, one wrong in all."""
+    made = []
+    for run, target in rows.select("run", "target").unique(maintain_order=True).iter_rows():
+        words = UYGHUR if target == "ug" else ["I", "read", "books", "."]
+        made += [
+            prediction(run, target, 0, words, TAGS, TAGS),
+            prediction(run, target, 1, words, TAGS, ["PRON", "ADJ", "VERB", "PUNCT"]),
+            prediction(run, target, 2, words, TAGS, ["X"] * 4),
+        ]
+    return pl.DataFrame(made)
+
+
+def small(**changes: Any) -> Subject:
+    """Two columns, five targets, three seeds; curves, predictions, published values, neurons and histograms."""
+    rows = result_rows(SCORES)
+    curves = Curves(curve_rows(LAYERS))
+    neutral = {"model": ["bert"], "layer": [1], "stage": ["block"], "neuron": [7], "mean": [0.9], "lowest": [0.8]}
+    published = {"task": ["pos"] * 2, "source": ["en"] * 2, "target": ["fr"] * 2, "change": ["REF", "1-2"]}
+    results = StudyResults(
+        rows,
+        predictions(rows).lazy(),
+        with_runs(curves),
+        {"bert 1-2 pos en seed 9": "out of memory"},
+        published=pl.DataFrame({**published, "metric": ["accuracy"] * 2, "value": [80.5, -19.0]}),
+        neutral=pl.DataFrame({**neutral, "rank": [1], "of": [8]}).with_columns(
+            changes=pl.lit("REF"), when=pl.lit("before")
+        ),
+    )
+    bins = [{"model": "bert", "pair": "en-fr", "layer": "12", "metric": "l2", "words": words, "low": i / 4,
+             "high": (i + 1) / 4, "count": 5, "share": 0.25}
+            for words in ("related", "unrelated") for i in range(4)]  # fmt: skip
+    facts = {"description": "a small study", "command": "isogloss run s.yaml", "study": {"name": "s"}, "planned": 7}
+    return Subject(
+        "s",
+        results,
+        **{
+            "distances": replace(NO_DISTANCES, frame=pl.DataFrame(bins)),
+            "made": [({"torch": "2"}, 6)],
+            **facts,
+            **changes,
+        },
+    )
+
+
+def large() -> Subject:
+    """5,000 runs and a million rows: ten models, twenty columns, five tasks, five seeds, fifty targets."""
+    chance = np.random.default_rng(0)
+    names = {
+        "model": [f"model-{i}" for i in range(10)],
+        "changes": ["REF", *(f"{i}-{i + 1}" for i in range(1, 20))],
+        "task": ["pos", "parse", "ner", "nli", "qa"],
+        "seed": range(5),
+    }
+    runs = pl.DataFrame(list(product(*names.values())), schema=list(names), orient="row").with_row_index("run")
+    runs = runs.with_columns(pl.col("run").cast(pl.String), study=pl.lit("large"), source=pl.lit("en"))
+    targets = pl.DataFrame({"target": ["en", *(f"language-{i}" for i in range(49))]})
+    metrics = pl.DataFrame({"metric": ["one", "two"], "split": "test", "n": 100})
+    rows = runs.join(targets, how="cross").join(metrics, how="cross")
+    rows = rows.with_columns(value=chance.random(len(rows)))
+    places = list(product(range(13), ["cka", "anc"], ["before", "after"]))
+    layers = pl.DataFrame(places, schema=["layer", "index", "when"], orient="row")
+    measured = runs.filter(pl.col("task") == "pos", pl.col("seed") == 0).join(targets[1:], how="cross")
+    curves = measured.join(layers, how="cross").with_columns(stage=pl.lit("block"), n=pl.lit(10), note=pl.lit(""))
+    value = chance.random(len(curves))
+    curves = curves.with_columns(value=value, low=value - 0.1, high=value + 0.1)
+    columns = {**CURVE_COLUMNS, **RUN_COLUMNS}
+    return Subject(
+        "large",
+        StudyResults(
+            rows.select(pl.col(name).cast(kind) for name, kind in RESULT_COLUMNS.items()),
+            curves=Curves(curves.select(pl.col(name).cast(kind) for name, kind in columns.items())),
+        ),
+    )
+
+
+def hostile() -> Subject:
+    """Names and words that try to break out of the page."""
+    name = "\n".join(HOSTILE[:5])
+    scores = {(change, target): [0.5, 0.6] for change in ("REF", SCRIPT) for target in ("en", *HOSTILE)}
+    rows = result_rows(scores, model=name, task=IMAGE, metric=SCRIPT, study=SCRIPT)
+    curves = curve_rows({target: [0.1, 0.9] for target in HOSTILE}, model=name, index=IMAGE)
+    run = rows.filter(pl.col("changes") == "REF")["run"][0]
+    words = [*HOSTILE, *UYGHUR]
+    labels = [SCRIPT] * len(words)
+    items = [prediction(run, target, 0, words, labels, [IMAGE] * len(words)) for target in ("en", *HOSTILE)]
+    arcs = [[0, SCRIPT]] + [[1, IMAGE]] * (len(words) - 1)
+    items.append(prediction(run, "en", 1, words, arcs, [[2, LONG]] * len(words)))
+    results = StudyResults(rows, pl.DataFrame(items).lazy(), with_runs(Curves(curves)), {SCRIPT: IMAGE})
+    facts: dict[str, Any] = {
+        "description": name,
+        "command": SCRIPT,
+        "study": {SCRIPT: IMAGE},
+        "made": [({SCRIPT: IMAGE}, 1)],
+    }
+    return Subject(SCRIPT, results, **facts)

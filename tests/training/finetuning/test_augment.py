@@ -1,0 +1,75 @@
+"""Noise and dropped sub-words while fine-tuning: another training corpus in every epoch, and only there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isogloss import Laboratory
+from isogloss.core.errors import UsageError
+from isogloss.models.bilstm.baseline import bilstm
+from isogloss.models.loading.load import LoadedModel
+from isogloss.tasks import TASKS
+from isogloss.tasks.bilstm import task_over
+from isogloss.training.engine.distributed import join
+from isogloss.training.engine.loop import _Training
+from isogloss.training.engine.settings import NoisySettings, Settings, settings_for
+from isogloss.training.finetuning.augmentation import training_examples
+from isogloss.training.finetuning.finetune import finetune, objective
+
+POS = TASKS["pos"]
+BANK = Laboratory(seed=0).treebank("qla", "train", 12)
+LABELS = POS.labels(BANK)
+
+
+def noisy(**changes: float) -> Settings:
+    return settings_for(POS.recipe, epochs=3, batch=4, **changes)
+
+
+def test_settings_without_noise_are_what_they_were() -> None:
+    assert type(settings_for(POS.recipe, epochs=3, subword_dropout=0.0)) is Settings
+    assert isinstance(noisy(subword_dropout=0.1), NoisySettings)
+    with pytest.raises(UsageError, match="subword_dropout must lie in"):
+        noisy(subword_dropout=1.0)
+    with pytest.raises(UsageError, match="character_noise in"):
+        noisy(character_noise=2.0)
+
+
+@pytest.mark.parametrize("change", ["subword_dropout", "character_noise"])
+def test_each_epoch_has_a_version_of_its_own(bert: LoadedModel, change: str) -> None:
+    examples, versions = training_examples(bert, POS, BANK, LABELS, noisy(**{change: 0.5}), seed=1)
+    assert versions == 3 and len(examples) == 3 * len(BANK)
+    for i, tree in enumerate(BANK):
+        several = [examples[i + e * len(BANK)] for e in range(3)]
+        assert all(len(one.arrays["tags"]) == len(tree.words) for one in several)
+        assert all((one.arrays["tags"] == several[0].arrays["tags"]).all() for one in several)
+        assert len({tuple(np.concatenate(one.windows).tolist()) for one in several}) > 1
+    again, _ = training_examples(bert, POS, BANK, LABELS, noisy(**{change: 0.5}), seed=1)
+    assert all((a.windows[0] == b.windows[0]).all() for a, b in zip(examples, again, strict=True))
+
+
+def test_the_loop_reads_one_version_an_epoch(bert: LoadedModel) -> None:
+    settings = noisy(character_noise=0.2)
+    learning = objective(bert, POS, BANK, BANK[:3], LABELS, None, settings, seed=1)
+    network = POS.network(bert, LABELS)
+    order = _Training([network], learning, settings, [1], join(), None, None).order
+    for epoch, steps in enumerate(order):
+        items = sorted(int(item) for (batch,) in steps for item in batch)
+        assert items == list(range(epoch * len(BANK), (epoch + 1) * len(BANK)))
+
+
+def test_training_with_both_is_reproducible(bert: LoadedModel) -> None:
+    settings = noisy(character_noise=0.2, subword_dropout=0.2)
+    runs = [finetune(bert, POS, BANK, BANK[:4], settings, seed=seed) for seed in (1, 1)]
+    plain = finetune(bert, POS, BANK, BANK[:4], noisy(), seed=1)
+    weights = [next(run.network.parameters()).detach().numpy() for run in (*runs, plain)]
+    assert (weights[0] == weights[1]).all()
+    assert (weights[0] != weights[2]).any()
+    assert not hasattr(runs[0].model.tokenizer, "_probability")  # the model that is kept reads as before
+
+
+def test_a_model_without_sub_words_cannot_drop_any() -> None:
+    model = bilstm()
+    task = task_over(model, POS)
+    with pytest.raises(UsageError, match="knows BPE, WordPiece and Unigram"):
+        finetune(model, task, BANK, BANK[:4], noisy(subword_dropout=0.2), seed=1)
