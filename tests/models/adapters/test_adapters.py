@@ -88,7 +88,7 @@ def test_places_are_known_wherever_families_are() -> None:
 
 @pytest.mark.parametrize("family", UNLISTED)
 def test_families_that_are_not_described_are_refused(family: str, tiny: Any) -> None:
-    with pytest.raises(UsageError, match=r"not described in models/adapters_places\.py"):
+    with pytest.raises(UsageError, match=r"not described in models/adapters/placement\.py"):
         language_adapter()(own(tiny(family)), seed=0)
 
 
