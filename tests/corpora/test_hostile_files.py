@@ -10,14 +10,13 @@ import gzip
 import json
 import lzma
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isogloss.core.errors import InputError
-from isogloss.corpora.corpus import Corpus, read_corpus
+from isogloss.corpora.corpus import AnyCorpus, read_corpus
 from isogloss.corpora.readers import FORMATS, detect_format
 
 SAMPLES = {
@@ -121,7 +120,7 @@ def check(path: Path, name: str) -> None:
             assert (again.items, again.lang) == (corpus.items, corpus.lang)
 
 
-def read_or_error(path: Path, name: str, repair: bool = False) -> Corpus[Any] | InputError:
+def read_or_error(path: Path, name: str, repair: bool = False) -> AnyCorpus | InputError:
     try:
         return read_corpus(path, FORMATS[name], repair=repair)
     except InputError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -13,7 +12,7 @@ from typer.testing import CliRunner
 
 from isogloss.cli.main import app
 from isogloss.core.errors import UsageError
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.models.bilstm.baseline import bilstm
 from isogloss.models.loading.load import LoadedModel
@@ -34,8 +33,8 @@ SMALL = {"units": 48, "layers": 1, "word_units": 32, "character_units": 32, "dro
 
 
 @cache
-def corpus(kind: str, n: int = 30) -> Corpus[Any]:
-    made: Corpus[Any] = getattr(LABORATORY, kind)("qla", "train", n)
+def corpus(kind: str, n: int = 30) -> AnyCorpus:
+    made: AnyCorpus = getattr(LABORATORY, kind)("qla", "train", n)
     return made
 
 
@@ -53,7 +52,7 @@ def learnt(name: str, seed: int = 0) -> FineTuned:
     return finetune(model, task, data, data, settings, seed=seed)
 
 
-def untrained(task: Task, data: Corpus[Any], model: LoadedModel | None = None) -> FineTuned:
+def untrained(task: Task, data: AnyCorpus, model: LoadedModel | None = None) -> FineTuned:
     model, labels = model or small(), task.labels(data)
     torch.manual_seed(3)
     network = task.network(model, labels).eval()

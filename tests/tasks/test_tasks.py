@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from isogloss.core.errors import IsoglossError
-from isogloss.corpora.corpus import Corpus, read_corpus
+from isogloss.corpora.corpus import AnyCorpus, read_corpus
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.corpora.questions import Answer, Question
 from isogloss.corpora.readers import FORMATS
@@ -29,13 +29,13 @@ FAMILIES = ["bert", "xlm-roberta", "xglm", "mt5", "modernbert", "llama", "qwen2"
 LABORATORY = Laboratory(seed=0)
 
 
-def corpus_of(task: Task, n: int = 4) -> Corpus[Any]:
-    made: Corpus[Any] = getattr(LABORATORY, task.corpus)("qla", "train", n)
+def corpus_of(task: Task, n: int = 4) -> AnyCorpus:
+    made: AnyCorpus = getattr(LABORATORY, task.corpus)("qla", "train", n)
     short = (Question("short", "Ti?", "Ta 1982 Rove.", (Answer("Rove", 8),)),) if task.name == "qa" else ()
     return made.with_items((*short, *made))
 
 
-def ready(task: Task, model: LoadedModel, corpus: Corpus[Any]) -> tuple[nn.Module, Labels, list[Any]]:
+def ready(task: Task, model: LoadedModel, corpus: AnyCorpus) -> tuple[nn.Module, Labels, list[Any]]:
     """A network in evaluation mode with no weight at zero, the labels and the examples."""
     labels = task.labels(corpus)
     torch.manual_seed(3)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isogloss.cli.screen import err, log_lines, warn
 
 if TYPE_CHECKING:
-    from isogloss.corpora.corpus import Corpus
+    from isogloss.corpora.corpus import AnyCorpus
     from isogloss.tasks.task import Task
     from isogloss.training.engine.progress import Report
 
 
-def read_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> Corpus[Any]:
+def read_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> AnyCorpus:
     """A corpus of the kind that the task reads, in whatever format of that kind the file is."""
     from isogloss.studies.execution.corpora import READERS
 
-    corpus: Corpus[Any] = READERS[task.corpus](path, lang=lang, repair=repair)
+    corpus: AnyCorpus = READERS[task.corpus](path, lang=lang, repair=repair)
     for error in corpus.repairs:
         warn(f"repaired or left out: {error}")
     return corpus

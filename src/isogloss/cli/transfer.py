@@ -15,7 +15,7 @@ from isogloss.cli.training import read_for, training_bar, work_kept
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from isogloss.corpora.corpus import Corpus
+    from isogloss.corpora.corpus import AnyCorpus
     from isogloss.results.rows.results import Results
     from isogloss.tasks.task import Task
     from isogloss.training.engine.progress import Report
@@ -172,7 +172,7 @@ def _check_pattern(pattern: str, targets: list[str], seeds: list[int]) -> None:
 def _best_of_grid(
     model: Any,
     task: Task,
-    corpora: dict[str, Corpus[Any]],
+    corpora: dict[str, AnyCorpus],
     seed: int,
     settings: dict[str, Any],
     folder: Path | None,
@@ -195,9 +195,7 @@ def _best_of_grid(
     return {"batch": searched.best.batch, "learning_rate": searched.best.learning_rate}
 
 
-def _finish(
-    results: Results, task: Task, tests: dict[str, Corpus[Any]], write: list[Path], predict: str | None
-) -> None:
+def _finish(results: Results, task: Task, tests: dict[str, AnyCorpus], write: list[Path], predict: str | None) -> None:
     """Show the table, and write what was asked for."""
     table = results.table().select("target", "metric", "mean", "sd", "gap", "seeds", "n")
     source = results.frame["source"][0]
@@ -211,7 +209,7 @@ def _finish(
         out.print(f"written: {file}", soft_wrap=True)
 
 
-def _write_predictions(results: Results, task: Task, tests: dict[str, Corpus[Any]], pattern: str) -> list[str]:
+def _write_predictions(results: Results, task: Task, tests: dict[str, AnyCorpus], pattern: str) -> list[str]:
     import json
 
     from isogloss.training.finetuning.evaluation import annotated

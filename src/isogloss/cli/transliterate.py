@@ -11,7 +11,7 @@ from isogloss.cli.screen import out, show_table, warn
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from isogloss.corpora.corpus import Corpus
+    from isogloss.corpora.corpus import AnyCorpus
     from isogloss.corpora.parallel import ParallelSet
 
 
@@ -50,7 +50,7 @@ def transliterate(
     out.print("[green]done[/]")
 
 
-def _read(file: Path, format: str | None, lang: str | None, repair: bool) -> Corpus[Any] | ParallelSet:
+def _read(file: Path, format: str | None, lang: str | None, repair: bool) -> AnyCorpus | ParallelSet:
     from isogloss.corpora.readers import FORMATS, detect_format, read_file, read_parallel, read_qa
 
     kind = (FORMATS[format] if format else detect_format(file)).kind

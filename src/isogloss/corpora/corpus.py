@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from isogloss.core.errors import InputError
 from isogloss.core.files import Repairs, atomic_write
@@ -76,6 +76,9 @@ class Corpus(Sequence[T], Generic[T]):
         """Write in the corpus's own format, atomically, compressed by suffix."""
         with atomic_write(path) as file:
             file.writelines(self.format.unparse(self.items))
+
+
+AnyCorpus: TypeAlias = Corpus[Any]  # a corpus of whatever items; functions over one kind take Corpus[Tree], …
 
 
 @contextlib.contextmanager

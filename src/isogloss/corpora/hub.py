@@ -25,7 +25,7 @@ from isogloss.core.files import Repairs
 from isogloss.corpora.columns import NER_TSV
 from isogloss.corpora.conllu import FORMAT as CONLLU
 from isogloss.corpora.conllu import Row
-from isogloss.corpora.corpus import Corpus, Format, read_corpus
+from isogloss.corpora.corpus import AnyCorpus, Format, read_corpus
 from isogloss.corpora.lines import join_columns
 from isogloss.corpora.nli_formats import JSONL
 from isogloss.corpora.parallel import ParallelSet, write_lines
@@ -93,7 +93,7 @@ def load(name: str) -> Rows:
     return Rows(name, path, config, data)
 
 
-def read(name: str, kind: str, *, lang: str | None = None, repair: bool = False) -> Corpus[Any]:
+def read(name: str, kind: str, *, lang: str | None = None, repair: bool = False) -> AnyCorpus:
     """A corpus of the given kind: treebank, ner, nli, qa or text."""
     write, format = KINDS[kind]
     rows = load(name)

@@ -20,7 +20,7 @@ from isogloss.corpora.alignment import Alignment, pharaoh
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.columns import NerSentence
 from isogloss.corpora.conllu import Tree
-from isogloss.corpora.corpus import Corpus, Format, read_corpus
+from isogloss.corpora.corpus import AnyCorpus, Corpus, Format, read_corpus
 from isogloss.corpora.lexicon import Entry
 from isogloss.corpora.nli import NliPair
 from isogloss.corpora.parallel import ParallelSet
@@ -155,7 +155,7 @@ def read_text(
 
 def read_file(
     path: str | os.PathLike[str], format: str | None = None, *, lang: str | None = None, repair: bool = False
-) -> Corpus[Any]:
+) -> AnyCorpus:
     """A corpus file of any kind, in the format named or found out."""
     chosen = FORMATS[format] if format else detect_format(path)
     if chosen.kind in OF_PAIRS:
@@ -171,9 +171,7 @@ def _of_pair(corpus: Corpus[T], lang: str | None) -> Corpus[T]:
     return replace(corpus, lang=pair_code(*pair) if pair else UNKNOWN)
 
 
-def _read(
-    path: str | os.PathLike[str], kind: str, format: str | None, *, lang: str | None, repair: bool
-) -> Corpus[Any]:
+def _read(path: str | os.PathLike[str], kind: str, format: str | None, *, lang: str | None, repair: bool) -> AnyCorpus:
     if hub.is_hub(path):
         return hub.read(str(path), kind, lang=lang, repair=repair)
     return read_corpus(path, _format_of(path, kind, format), lang=lang, repair=repair)

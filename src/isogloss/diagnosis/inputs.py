@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.readers import read_lexicon
 from isogloss.diagnosis.remedies import LATIN
@@ -26,7 +26,7 @@ from isogloss.studies.schema.references import TRANSLITERATED
 from isogloss.tasks import TASKS
 from isogloss.text.changes.code_switching import code_switch
 
-Given = Corpus[Any] | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
+Given = AnyCorpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
 SUFFIXES = {"treebank": ".conllu", "text": ".txt", "ner": ".tsv", "nli": ".tsv", "qa": ".json", "lexicon": ".tsv"}
 Sources = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]  # language → references to train and dev
 SWITCHED = 0.5  # share of the words that code-switching replaces

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
 from isogloss.corpora.conllu import Tree
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.metrics.attachment import Arc
 from isogloss.models.bilstm.baseline import UNKNOWN_VECTOR, WordVectors
 from isogloss.models.bilstm.networks import UNKNOWN_WORD, BilstmParser, BilstmTagger, Sentences
@@ -68,7 +68,7 @@ def bilstm_task(task: Task) -> Task:
     )
 
 
-def labels_with_vocabulary(task: Task, corpus: Corpus[Any]) -> Labels:
+def labels_with_vocabulary(task: Task, corpus: AnyCorpus) -> Labels:
     """The task's labels and the vocabulary; for trees also the tags, where the treebank has them."""
     tags = {tag for tree in corpus for tag in tree.upos if tag != "_"} if task.name == "parse" else set()
     learnt_beside = {TAGS: tuple(sorted(tags))} if tags else {}
@@ -94,7 +94,7 @@ def _frequent(counts: Counter[str]) -> tuple[str, ...]:
     return tuple(sorted(thing for thing, times in counts.items() if times >= SEEN))
 
 
-def encode(gold: Gold, model: LoadedModel, corpus: Corpus[Any], labels: Labels) -> list[Example]:
+def encode(gold: Gold, model: LoadedModel, corpus: AnyCorpus, labels: Labels) -> list[Example]:
     """Sentences as characters, with the arrays of their words and of the task's gold labels."""
     words = {word: number for number, word in enumerate(labels[WORDS], 1)}
     characters = {character: number for number, character in enumerate(labels[CHARACTERS], FIRST_CHARACTER)}

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.metrics.counts import Counts
 from isogloss.models.loading.load import LoadedModel
 from isogloss.tasks.examples import Batch, Example
@@ -43,9 +43,9 @@ class Task:
     corpus: str  # the kind of corpus it reads (`Format.kind`)
     metrics: Mapping[str, Metric]
     recipe: Recipe
-    labels: Callable[[Corpus[Any]], Labels]
+    labels: Callable[[AnyCorpus], Labels]
     network: Callable[[LoadedModel, Labels], nn.Module]
-    encode: Callable[[LoadedModel, Corpus[Any], Labels], list[Example]]
+    encode: Callable[[LoadedModel, AnyCorpus, Labels], list[Example]]
     loss: Callable[[nn.Module, Batch], Tensor]
     predict: Callable[[nn.Module, Batch, Labels], list[Any]]  # one prediction per example
     gold: Callable[[Any], Any]  # a corpus item's own prediction

@@ -13,7 +13,7 @@ from toy_driver import STUDY
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.report.page import _facts
 from isogloss.report.subject import from_store
 from isogloss.results.rows.study_results import StudyResults, read_published
@@ -287,7 +287,7 @@ class Shout(TextArguments):
     louder: bool = False
 
 
-def _shout(corpus: Corpus[Any], arguments: Shout) -> Corpus[Any]:
+def _shout(corpus: AnyCorpus, arguments: Shout) -> AnyCorpus:
     return corpus[: len(corpus) // 2]
 
 

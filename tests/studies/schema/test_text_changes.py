@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from isogloss import Laboratory
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.studies.schema.text_changes import TEXT_CHANGES, TextChange
 
 LAB = Laboratory(seed=0)
 BANK = LAB.treebank("qlj", "train", 20)
 
 
-def applied(told: Any, corpus: Corpus[Any], folder: Path | None = None) -> Corpus[Any]:
+def applied(told: Any, corpus: AnyCorpus, folder: Path | None = None) -> AnyCorpus:
     """As a study does it: read, sent as JSON, read again."""
     change = TextChange.model_validate(told, context={"folder": folder or Path()})
     arguments = change.kind.arguments.model_validate(change.arguments.model_dump(mode="json"))

@@ -9,7 +9,7 @@ from toy import fingerprint, treebank, without_dropout
 
 import isogloss as ig
 from isogloss.core.errors import UsageError
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.load import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
@@ -43,7 +43,7 @@ def test_the_seed_decides_head_order_and_dropout(bert: LoadedModel) -> None:
     assert prints[0] == prints[1] != prints[2]
 
 
-def corpus_for(kind: str) -> Corpus[Any]:
+def corpus_for(kind: str) -> AnyCorpus:
     lab = ig.Laboratory(seed=0)
     return {"treebank": lab.treebank, "ner": lab.ner, "nli": lab.nli, "qa": lab.qa}[kind]("qla", "train", 6)
 

@@ -9,7 +9,7 @@ from typing import Any
 from isogloss.core.errors import UsageError
 from isogloss.corpora import readers
 from isogloss.corpora.bitext import AlignedPair
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.nli import mixed_language
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.corpora.questions import MLQA_NAME, pair_languages
@@ -25,7 +25,7 @@ READERS: dict[str, Any] = {
 }
 
 
-def read_corpora(references: Sequence[str], kind: str, *, lang: str | None = None) -> Corpus[Any]:
+def read_corpora(references: Sequence[str], kind: str, *, lang: str | None = None) -> AnyCorpus:
     """One corpus of the given kind from one reference, or from several that are joined."""
     parts = [_read(one, kind, lang) for one in references]
     if odd := {(part.lang, part.format.kind) for part in parts[1:]} - {(parts[0].lang, parts[0].format.kind)}:
@@ -64,7 +64,7 @@ def language_of_name(name: str) -> str | None:
     return canonical(first) if is_language(first) else None
 
 
-def _read(reference: str, kind: str, lang: str | None) -> Corpus[Any]:
+def _read(reference: str, kind: str, lang: str | None) -> AnyCorpus:
     if reference.startswith(TRANSLITERATED):
         from isogloss.text.transliteration.transliterate import transliterate
 
@@ -77,7 +77,7 @@ def _read(reference: str, kind: str, lang: str | None) -> Corpus[Any]:
             lang = (
                 None  # the name tells the paragraphs' language, which may not be the one that the target is called by
             )
-        corpus: Corpus[Any] = READERS[kind](reference, lang=lang)
+        corpus: AnyCorpus = READERS[kind](reference, lang=lang)
         return corpus
     from isogloss.corpora.lab.laboratory import Laboratory
 
@@ -87,11 +87,11 @@ def _read(reference: str, kind: str, lang: str | None) -> Corpus[Any]:
     domain = {"domain": match["domain"]} if match["domain"] else {}
     if domain and kind not in ("treebank", "ner"):
         raise UsageError(f"{reference}: only treebanks and entities of the laboratory have domains, not {kind}")
-    made: Corpus[Any] = getattr(lab, kind)(match["langs"], match["split"], number, **domain)
+    made: AnyCorpus = getattr(lab, kind)(match["langs"], match["split"], number, **domain)
     return made
 
 
-def _mixed(parts: Sequence[str], kind: str, lang: str | None) -> Corpus[Any]:
+def _mixed(parts: Sequence[str], kind: str, lang: str | None) -> AnyCorpus:
     """Two parallel corpora as one whose items are in both languages."""
     first, second = parts
     if kind == "nli":

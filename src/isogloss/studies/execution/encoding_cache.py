@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.load import LoadedModel
 from isogloss.models.tokenization.subword_dropout import DroppingTokenizer
 from isogloss.store.entries import Damaged
@@ -32,7 +32,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 def remembering(task: Task, names: dict[int, str], site: Site) -> Task:
     """The task with an `encode` that remembers; `names` has the identity of each corpus by its Python id."""
 
-    def encode(model: LoadedModel, corpus: Corpus[Any], labels: Labels) -> list[Example]:
+    def encode(model: LoadedModel, corpus: AnyCorpus, labels: Labels) -> list[Example]:
         if id(corpus) not in names or isinstance(model.tokenizer, DroppingTokenizer):  # another one in every epoch
             return task.encode(model, corpus, labels)
         told = {name: list(values) for name, values in labels.items()}

@@ -17,7 +17,7 @@ from isogloss.analysis.word_distances import word_distances
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.bitext import AlignedPair
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.models.bilstm.baseline import BILSTM, bilstm
 from isogloss.models.loading.load import LoadedModel, load_model, quiet_library
 from isogloss.results.rows.distance_histograms import NO_DISTANCES
@@ -52,14 +52,14 @@ class Reading:
     def task(self, model: LoadedModel) -> Task:
         return remembering(task_over(model, TASKS[self.recipe["task"]]), self._names, self.site)
 
-    def corpus(self, references: Sequence[str], name: str, role: str) -> Corpus[Any]:
+    def corpus(self, references: Sequence[str], name: str, role: str) -> AnyCorpus:
         kind = TASKS[self.recipe["task"]].corpus
         changes = [told for told in self.recipe["text"] if role in told["arguments"]["on"]]
         versions = [TEXT_CHANGES[told["name"]].version for told in changes]
         prints = [self.recipe["prints"][one] for one in references]
         key = digest(prints, language_of_name(name), kind, changes, versions)
 
-        def read() -> Corpus[Any]:
+        def read() -> AnyCorpus:
             corpus = read_corpora(references, kind, lang=language_of_name(name))
             for told in changes:
                 change = TEXT_CHANGES[told["name"]]
@@ -146,7 +146,7 @@ def _train_together(site: Site) -> None:
     site.made.update(zip((stage.id for stage in stages), tuned, strict=True))
 
 
-def _lesson(recipe: dict[str, Any], model: LoadedModel, site: Site) -> tuple[Corpus[Any], Corpus[Any], Task]:
+def _lesson(recipe: dict[str, Any], model: LoadedModel, site: Site) -> tuple[AnyCorpus, AnyCorpus, Task]:
     """What is learnt from, what is chosen on, and the task."""
     reading = Reading(recipe, site)
     train, dev = (reading.corpus(recipe[role], recipe["source"], role) for role in ("train", "dev"))

@@ -12,7 +12,7 @@ from isogloss.languages.codes import canonical
 from isogloss.studies.schema.references import Part, Text, named_change
 
 if TYPE_CHECKING:
-    from isogloss.corpora.corpus import Corpus
+    from isogloss.corpora.corpus import AnyCorpus
 
 Role = Literal["train", "dev", "test"]
 
@@ -28,7 +28,7 @@ class TextChangeKind:
     """`apply(corpus, arguments)` gives the changed corpus."""
 
     arguments: type[TextArguments]
-    apply: Callable[[Corpus[Any], Any], Corpus[Any]]
+    apply: Callable[[AnyCorpus, Any], AnyCorpus]
     version: int = 1  # raised when the same change would give another text
 
 
@@ -60,7 +60,7 @@ class ReorderArguments(TextArguments):
     seed: int = Field(0, ge=0)
 
 
-def apply_transliterate(corpus: Corpus[Any], arguments: TransliterateArguments) -> Corpus[Any]:
+def apply_transliterate(corpus: AnyCorpus, arguments: TransliterateArguments) -> AnyCorpus:
     from isogloss.text.transliteration.transliterate import transliterate
 
     if arguments.langs and corpus.lang not in map(canonical, arguments.langs):
@@ -68,13 +68,13 @@ def apply_transliterate(corpus: Corpus[Any], arguments: TransliterateArguments) 
     return transliterate(corpus, scheme=arguments.scheme, seed=arguments.seed)
 
 
-def apply_noise(corpus: Corpus[Any], arguments: NoiseArguments) -> Corpus[Any]:
+def apply_noise(corpus: AnyCorpus, arguments: NoiseArguments) -> AnyCorpus:
     from isogloss.text.changes.noise import noise
 
     return noise(corpus, arguments.rate, seed=arguments.seed)
 
 
-def apply_code_switch(corpus: Corpus[Any], arguments: CodeSwitchArguments) -> Corpus[Any]:
+def apply_code_switch(corpus: AnyCorpus, arguments: CodeSwitchArguments) -> AnyCorpus:
     from isogloss.corpora.readers import read_lexicon
     from isogloss.text.changes.code_switching import code_switch
 
@@ -83,7 +83,7 @@ def apply_code_switch(corpus: Corpus[Any], arguments: CodeSwitchArguments) -> Co
     return code_switch(corpus, entries, arguments.ratio, seed=arguments.seed)
 
 
-def apply_reorder(corpus: Corpus[Any], arguments: ReorderArguments) -> Corpus[Any]:
+def apply_reorder(corpus: AnyCorpus, arguments: ReorderArguments) -> AnyCorpus:
     from isogloss.text.changes.reordering import reorder
 
     return reorder(corpus, arguments.order, probability=arguments.probability, seed=arguments.seed)

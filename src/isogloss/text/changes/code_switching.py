@@ -10,12 +10,11 @@ its words. Features and tags are the source word's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import Chance
 from isogloss.corpora.conllu import MULTIWORD, Row
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.lexicon import Entry, translations
 from isogloss.text.changes.pieces import Piece, matched, new_text
 from isogloss.text.changes.rewriting import Rewriting, Rows, rewrite, with_space
@@ -24,7 +23,7 @@ from isogloss.text.words import word_pattern
 Lookup = Callable[[str], str | None]
 
 
-def code_switch(corpus: Corpus[Any], lexicon: Corpus[Entry], ratio: float = 0.5, *, seed: int = 0) -> Corpus[Any]:
+def code_switch(corpus: AnyCorpus, lexicon: Corpus[Entry], ratio: float = 0.5, *, seed: int = 0) -> AnyCorpus:
     """The corpus with a share `ratio` of the words that the lexicon knows in the lexicon's other language."""
     if not 0 <= ratio <= 1:
         raise UsageError(f"code-switching: expected a ratio between 0 and 1, got {ratio}")

@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import Chance
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.text.changes.pieces import Piece, new_text
 from isogloss.text.changes.rewriting import Rewriting, Rows, rewrite
 
@@ -25,8 +24,8 @@ KINDS = ("swap", "delete", "insert", "replace")
 
 
 def noise(
-    corpus: Corpus[Any], rate: float = 0.1, *, kinds: Sequence[str] = KINDS, seed: int = 0, epoch: int = 0
-) -> Corpus[Any]:
+    corpus: AnyCorpus, rate: float = 0.1, *, kinds: Sequence[str] = KINDS, seed: int = 0, epoch: int = 0
+) -> AnyCorpus:
     """The corpus with one letter swapped, deleted, inserted or replaced in a share `rate` of its words.
 
     Each item is drawn for anew in every `epoch`, and is the same whenever seed, epoch and its place are.
@@ -52,7 +51,7 @@ def noise(
     return rewrite(corpus, Rewriting(rows, words, pieces, lambda text, place: new_text(pieces(text, place))))
 
 
-def letters_of(corpus: Corpus[Any]) -> str:
+def letters_of(corpus: AnyCorpus) -> str:
     """The small letters that a corpus is written with, rare ones left out; sorted."""
     counts: Counter[str] = Counter()
 

@@ -15,7 +15,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.corpora.columns import NerSentence
 from isogloss.corpora.conllu import Row, Tree, surface_text
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.nli import NliPair
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.corpora.questions import Answer, Question
@@ -36,7 +36,7 @@ class Rewriting:
     text: Callable[[str, str], str]  # what the pieces give, without their cost
 
 
-def rewrite(corpus: Corpus[Any], change: Rewriting) -> Corpus[Any]:
+def rewrite(corpus: AnyCorpus, change: Rewriting) -> AnyCorpus:
     """The corpus after a change; its annotation is that of the new text."""
     kind = corpus.format.kind
     if kind not in ITEMS:
@@ -124,7 +124,7 @@ def _lines(corpus: Corpus[str], change: Rewriting) -> list[str]:
     ]
 
 
-ITEMS: Mapping[str, Callable[[Corpus[Any], Rewriting], list[Any]]] = {
+ITEMS: Mapping[str, Callable[[AnyCorpus, Rewriting], list[Any]]] = {
     "treebank": _trees,
     "ner": _sentences,
     "nli": _pairs,

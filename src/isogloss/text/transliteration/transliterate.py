@@ -7,17 +7,17 @@ forms read; everything else stays, MISC included.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import UNKNOWN
 from isogloss.text.changes.rewriting import Rewriting, Rows, rewrite, rewrite_parallel
 from isogloss.text.transliteration.scheme import Scheme
 from isogloss.text.transliteration.schemes import inverse_of, scheme_for
 
-T = TypeVar("T", str, Corpus[Any], ParallelSet)
+T = TypeVar("T", str, AnyCorpus, ParallelSet)
 
 
 def transliterate(

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.load import LoadedModel
 
 NAMES_ONLY = ("_name_or_path", "transformers_version", "architectures", "dtype")  # of a configuration: no effect
@@ -36,7 +36,7 @@ def model_identity(model: LoadedModel) -> str:
     return identity(digest.hexdigest(), plain, marks, model.prefix, model.suffix, model.max_length)
 
 
-def corpus_identity(corpus: Corpus[Any]) -> str:
+def corpus_identity(corpus: AnyCorpus) -> str:
     """A hash of a corpus's language and items; where it came from does not matter."""
     digest = hashlib.blake2b(f"{corpus.format.kind} {corpus.lang}".encode(), digest_size=12)
     for item in corpus:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from isogloss.core.seeds import derive_seed
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.load import LoadedModel
 from isogloss.models.tokenization.subword_dropout import with_subword_dropout
 from isogloss.tasks.examples import Example
@@ -15,7 +13,7 @@ from isogloss.training.engine.settings import NoisySettings, Settings
 
 
 def training_examples(
-    model: LoadedModel, task: Task, corpus: Corpus[Any], labels: Labels, settings: Settings | None, seed: int
+    model: LoadedModel, task: Task, corpus: AnyCorpus, labels: Labels, settings: Settings | None, seed: int
 ) -> tuple[list[Example], int]:
     """The examples of a corpus, one version after the other, and how many there are: with noise one an epoch."""
     if not isinstance(settings, NoisySettings):

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.metrics.counts import Counts, score_each, total
 from isogloss.models.loading.load import LoadedModel
 from isogloss.models.tokenization.batching import IntArray, token_batches
@@ -44,7 +44,7 @@ def evaluate(
     network: nn.Module,
     task: Task,
     model: LoadedModel,
-    corpora: Mapping[K, Corpus[Any]],
+    corpora: Mapping[K, AnyCorpus],
     labels: Labels,
     *,
     tokens: int | None = None,
@@ -134,13 +134,11 @@ def tf32(device: torch.device) -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-def predict_corpus(
-    network: nn.Module, task: Task, model: LoadedModel, corpus: Corpus[Any], labels: Labels
-) -> Corpus[Any]:
+def predict_corpus(network: nn.Module, task: Task, model: LoadedModel, corpus: AnyCorpus, labels: Labels) -> AnyCorpus:
     """The corpus with predictions in place of its annotation; none needs to be there."""
     return annotated(task, corpus, predict(network, task, model, task.encode(model, corpus, labels), labels))
 
 
-def annotated(task: Task, corpus: Corpus[Any], predictions: Sequence[Any]) -> Corpus[Any]:
+def annotated(task: Task, corpus: AnyCorpus, predictions: Sequence[Any]) -> AnyCorpus:
     """The corpus with these predictions in place of its annotation."""
     return corpus.with_items(task.annotate(item, value) for item, value in zip(corpus, predictions, strict=True))

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.models.heads.task_head import body_of
 from isogloss.models.loading.load import LoadedModel
 from isogloss.models.tokenization.batching import IntArray
@@ -54,8 +54,8 @@ class FineTuned:
 def finetune(
     model: LoadedModel,
     task: Task,
-    train_on: Corpus[Any],
-    dev: Corpus[Any],
+    train_on: AnyCorpus,
+    dev: AnyCorpus,
     settings: Settings,
     *,
     seed: int = 0,
@@ -74,8 +74,8 @@ def finetune(
 def finetune_together(
     models: Sequence[LoadedModel],
     task: Task,
-    train_on: Corpus[Any],
-    dev: Corpus[Any],
+    train_on: AnyCorpus,
+    dev: AnyCorpus,
     settings: Settings,
     *,
     seeds: Sequence[int],
@@ -92,7 +92,7 @@ def finetune_together(
 
 
 def can_go_together(
-    models: Sequence[LoadedModel], task: Task, train_on: Corpus[Any], settings: Settings, seeds: Sequence[int]
+    models: Sequence[LoadedModel], task: Task, train_on: AnyCorpus, settings: Settings, seeds: Sequence[int]
 ) -> bool:
     """Whether models can take their steps together: the same tokens in, networks of one shape out, steps one by one.
 
@@ -115,8 +115,8 @@ def can_go_together(
 def _finetuned(
     models: Sequence[LoadedModel],
     task: Task,
-    train_on: Corpus[Any],
-    dev: Corpus[Any],
+    train_on: AnyCorpus,
+    dev: AnyCorpus,
     settings: Settings,
     seeds: Sequence[int],
     extra: ExtraLoss | None,
@@ -156,8 +156,8 @@ def fresh_networks(models: Sequence[LoadedModel], task: Task, labels: Labels, se
 def objective(
     model: LoadedModel,
     task: Task,
-    train_on: Corpus[Any],
-    dev: Corpus[Any],
+    train_on: AnyCorpus,
+    dev: AnyCorpus,
     labels: Labels,
     extra: ExtraLoss | None,
     settings: Settings | None = None,
@@ -191,7 +191,7 @@ def loss_terms(example: Example) -> int:
     return int(np.all([array != IGNORE for array in gold], axis=0).sum())
 
 
-def check_corpus(task: Task, corpus: Corpus[Any], role: str) -> None:
+def check_corpus(task: Task, corpus: AnyCorpus, role: str) -> None:
     """An error unless the corpus is of the kind that the task reads and holds something."""
     if not isinstance(corpus, Corpus):
         raise UsageError(f"{role}: expected a corpus, got {type(corpus).__name__}; read the file first")

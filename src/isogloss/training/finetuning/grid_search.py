@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from isogloss.core.files import atomic_write
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.load import LoadedModel
 from isogloss.tasks.task import Task
 from isogloss.training.engine.identity import corpus_identity, identity, model_identity
@@ -36,8 +36,8 @@ class Grid:
 def grid_search(
     model: LoadedModel,
     task: Task,
-    train_on: Corpus[Any],
-    dev: Corpus[Any],
+    train_on: AnyCorpus,
+    dev: AnyCorpus,
     settings: Settings,
     *,
     batches: Sequence[int] = BATCHES,

@@ -20,7 +20,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.files import atomic_write
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
-from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.adapters.interventions import UseAdapter
 from isogloss.models.bilstm.baseline import BILSTM, bilstm
 from isogloss.models.loading.load import LoadedModel, load_model, own_copy
@@ -56,9 +56,9 @@ class Experiment:
 
     model: LoadedModel
     task: Task
-    train: Corpus[Any]
-    dev: Corpus[Any]
-    test: Mapping[str, Corpus[Any]]
+    train: AnyCorpus
+    dev: AnyCorpus
+    test: Mapping[str, AnyCorpus]
     before: Sequence[ModelChange]
     swap: Mapping[str, UseAdapter]
     settings: Settings
@@ -74,9 +74,9 @@ class Experiment:
 def transfer(
     model: LoadedModel | str | os.PathLike[str],
     task: Task | str,
-    train: Corpus[Any],
-    dev: Corpus[Any],
-    test: Mapping[str, Corpus[Any]],
+    train: AnyCorpus,
+    dev: AnyCorpus,
+    test: Mapping[str, AnyCorpus],
     *,
     before: Sequence[ModelChange] = (),
     swap: Mapping[str, UseAdapter] | None = None,
@@ -190,8 +190,8 @@ def scores(
     tuned: FineTuned,
     task: Task,
     source: str,
-    dev: Corpus[Any],
-    test: Mapping[str, Corpus[Any]],
+    dev: AnyCorpus,
+    test: Mapping[str, AnyCorpus],
     facts: Mapping[str, Any],
     swap: Mapping[str, UseAdapter] | None = None,
 ) -> Results:
