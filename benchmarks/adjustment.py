@@ -21,7 +21,7 @@ from benchmarks import floor
 from benchmarks.timing import best_times, report
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_words, padding_id
 from isogloss.tasks.examples import collate
 from isogloss.training.adjustment.adjust import adjustment

@@ -17,7 +17,7 @@ from isogloss.analysis.alignment import best_layer, score_layers
 from isogloss.analysis.embedding_alignment import default_layer
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 ENCODER = SHARED / "models/mini-mlm-11"
 GOLD = SHARED / "data/alignment"

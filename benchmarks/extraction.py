@@ -18,7 +18,7 @@ from transformers import BertConfig, BertModel, BertTokenizer
 import isogloss as ig
 from benchmarks import floor
 from benchmarks.timing import SHARED, best_times, report
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 from isogloss.models.tokenization.batching import pad, padding_share, token_batches
 from isogloss.models.tokenization.encoding import Encoded

@@ -25,7 +25,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 import isogloss as ig
 from benchmarks import floor
 from benchmarks.timing import SHARED
-from isogloss.models.loading.load import LoadedModel, describe
+from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
 from isogloss.tasks import TASKS
 from isogloss.training.engine.loop import train
 from isogloss.training.engine.progress import peak_memory
@@ -144,7 +144,7 @@ def untrained(bank: ig.Corpus, size: dict[str, int]) -> LoadedModel:
     config = transformers.BertConfig(vocab_size=len(fast), **size)
     body = transformers.BertModel(config, add_pooling_layer=False)
     body.to("cuda" if torch.cuda.is_available() else "cpu")
-    return describe("untrained", body, body, fast)
+    return wrap_network("untrained", body, body, fast)
 
 
 def ours(model: LoadedModel, bank: ig.Corpus, dev: ig.Corpus, *, seed: int = 0, rate: float = RATE) -> Outcome:

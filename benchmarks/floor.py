@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 import torch
 
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 # AdamW reads a weight, its gradient and two moments, writes all but the gradient, all fp32, and a copy in bf16
 OPTIMIZER = {"cuda": 7 * 4 + 2, "cpu": 7 * 4}

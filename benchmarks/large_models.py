@@ -48,7 +48,7 @@ def _checkpoint(folder: Path, sizes: dict[str, int]) -> int:
     import torch
     import transformers
 
-    from isogloss.models.loading.load import quiet_library
+    from isogloss.models.loading.library_messages import quiet_library
     from isogloss.models.tokenization.training import train_tokenizer
 
     tokenizer = train_tokenizer(_texts(), "wordpiece", 8000)

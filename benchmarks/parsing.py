@@ -25,7 +25,7 @@ from benchmarks.finetuning import BASE, SMALL, corpora, untrained
 from benchmarks.timing import best_times, report
 from isogloss.metrics.attachment import Arc
 from isogloss.models.heads.biaffine import ARC_UNITS, RELATION_UNITS, BiaffineParser
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.tasks.parse import RELATIONS
 from isogloss.tasks.task import Labels

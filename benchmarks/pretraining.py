@@ -21,7 +21,7 @@ from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArgum
 from transformers.utils import logging as transformers_logging
 
 import isogloss as ig
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.untrained import fresh_model
 from isogloss.models.tokenization.training import train_tokenizer
 from isogloss.training.engine.budget import Budget

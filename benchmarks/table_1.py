@@ -22,7 +22,8 @@ import torch
 
 from benchmarks import finetuning, mps
 from benchmarks.timing import SHARED
-from isogloss.models.loading.load import LoadedModel, quiet_library
+from isogloss.models.loading.library_messages import quiet_library
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.store.entries import Store
 from isogloss.studies.execution.run_study import planned, run_study
 from isogloss.studies.planning.explain import explain

@@ -13,7 +13,7 @@ from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.corpora.alignment import Alignment
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.adjustment.pairs import PairOptions, encode_pairs
 
 Tiny = Callable[[str], LoadedModel]

@@ -11,7 +11,7 @@ import isogloss as ig
 from isogloss.analysis.aligned_vectors import aligned_vectors
 from isogloss.core.errors import UsageError
 from isogloss.corpora.alignment import Alignment, Link
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import word_states
 
 Tiny = Callable[[str], LoadedModel]

@@ -9,7 +9,7 @@ from tiny_models import build
 import isogloss as ig
 from isogloss.analysis.language_centroids import centroid_similarity
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 
 TEXTS = {

@@ -16,7 +16,7 @@ import isogloss as ig
 from isogloss.analysis.aligned_vectors import aligned_vectors
 from isogloss.analysis.rotation import best_rotation, rotated, rotation
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states, word_states
 
 Tiny = Callable[[str], LoadedModel]

@@ -11,7 +11,7 @@ from isogloss.analysis.embedding_alignment import default_layer, embedding_links
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.corpora.alignment import Alignment
 from isogloss.corpora.bitext import AlignedPair
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import word_states
 from isogloss.models.tokenization.encoding import SPECIAL, encode_words
 from isogloss.text.alignment.symmetrise import symmetrise

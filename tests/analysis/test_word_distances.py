@@ -13,7 +13,7 @@ import isogloss as ig
 from isogloss.analysis.aligned_vectors import aligned_vectors
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.indexes.distances import distances
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.distance_histograms import DistanceHistograms
 
 Tiny = Callable[[str], LoadedModel]

@@ -9,7 +9,7 @@ import pytest
 import isogloss as ig
 from isogloss.corpora.lab.distance import lab_distance
 from isogloss.diagnosis.source_ranking import distance, measured_similarity, rank_sources
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.pretraining_languages import seen_languages
 
 LAB = ig.Laboratory()

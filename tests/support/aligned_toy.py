@@ -13,7 +13,7 @@ from torch import Tensor
 from isogloss.corpora.alignment import Alignment, Link
 from isogloss.corpora.bitext import FORMAT, AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.loading.load import FINAL, Layer, LoadedModel
+from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
 
 WORDS = ["The", "cat", "sat", "mat", "Le", "chat", "dort", "живём", "городе", "sold", "river", "uyuyor", "住在", "x"]
 

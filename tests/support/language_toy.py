@@ -9,7 +9,8 @@ import torch
 from tiny_models import CONFIGS, SENTENCES, tokenizer_of
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 
 CAUSAL = ("llama", "qwen2", "gemma3_text", "xglm")
 MASKED = ("bert", "xlm-roberta", "xlm-roberta-xl", "modernbert")

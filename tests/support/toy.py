@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from isogloss.corpora.conllu import FORMAT, Row, Tree
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.training.engine.objective import Objective
 

@@ -15,7 +15,7 @@ from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.models.bilstm.baseline import bilstm
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import MARK, UNKNOWN_CHARACTER, bilstm_task, task_over, vocabulary

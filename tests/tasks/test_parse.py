@@ -17,7 +17,7 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.corpora.readers import FORMATS
 from isogloss.models.heads.biaffine import BiaffineParser
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import parse
 from isogloss.tasks.examples import Batch, collate

@@ -17,7 +17,7 @@ from shared_data import shared
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.questions import Answer, Question
 from isogloss.corpora.readers import FORMATS, read_qa
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import qa
 from isogloss.tasks.examples import Example, collate

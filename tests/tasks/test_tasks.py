@@ -18,7 +18,7 @@ from isogloss.corpora.questions import Answer, Question
 from isogloss.corpora.readers import FORMATS
 from isogloss.metrics.counts import score_each, total
 from isogloss.metrics.spans import read_spans
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch, collate

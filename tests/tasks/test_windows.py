@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isogloss.core.errors import UnknownName
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import encode_words
 from isogloss.tasks.examples import Example
 from isogloss.tasks.windows import encode_sentences, most_central, token_of_words, window_starts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from toy import tiny_bert
 
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 
 @pytest.fixture(scope="session")

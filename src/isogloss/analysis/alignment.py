@@ -18,7 +18,8 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import pair_code
 from isogloss.metrics.alignment import LinkCounts
-from isogloss.models.loading.load import Layer, LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.states.pooling import Progress
 from isogloss.models.tokenization.encoding import word_tokens
 from isogloss.text.alignment.eflomal import eflomal_links

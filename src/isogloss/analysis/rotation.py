@@ -25,7 +25,7 @@ from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.lexicon import Entry
 from isogloss.indexes.vectors import Vectors, as_tensor, check_parallel
-from isogloss.models.loading.load import FINAL, Layer, LoadedModel
+from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 from isogloss.models.states.pooling import check_layers
 

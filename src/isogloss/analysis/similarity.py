@@ -22,7 +22,8 @@ from isogloss.indexes.curve_shape import first_align_then_predict
 from isogloss.indexes.moments import Pair
 from isogloss.indexes.named import named_index
 from isogloss.languages.codes import canonical
-from isogloss.models.loading.load import FINAL, Layer, LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
 from isogloss.models.loading.placement import is_offloaded
 from isogloss.models.states.hidden_states import sentence_states
 from isogloss.models.states.state_files import StateStore

@@ -17,7 +17,7 @@ from isogloss.core.errors import UsageError
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
 from isogloss.indexes.distances import Distances, Metric, distances, top_dimension_share
-from isogloss.models.loading.load import Layer, LoadedModel
+from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.results.rows.distance_histograms import (
     HISTOGRAM_COLUMNS,
     SHARE_COLUMNS,

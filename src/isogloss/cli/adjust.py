@@ -16,7 +16,7 @@ from isogloss.core.errors import UsageError
 if TYPE_CHECKING:
     from isogloss.corpora.bitext import AlignedPair
     from isogloss.corpora.corpus import Corpus
-    from isogloss.models.loading.load import Layer
+    from isogloss.models.loading.loaded_model import Layer
 
 
 def adjust(

@@ -84,7 +84,8 @@ def align(
     from isogloss.analysis.alignment import BEST, best_layer, score_layers
     from isogloss.analysis.alignment import align as find_links
     from isogloss.core.files import bare_suffix
-    from isogloss.models.loading.load import LoadedModel, load_model
+    from isogloss.models.loading.load import load_model
+    from isogloss.models.loading.loaded_model import LoadedModel
     from isogloss.text.alignment.link_filters import filter_links
     from isogloss.text.alignment.scoring import score_alignment
 

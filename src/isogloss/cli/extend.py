@@ -31,7 +31,7 @@ def extend(
     """Add sub-words of a language to a model's vocabulary; `isogloss adapt` should follow."""
     from isogloss.corpora.readers import read_lexicon
     from isogloss.models.loading.language_model_head import with_language_head
-    from isogloss.models.loading.load import quiet_library
+    from isogloss.models.loading.save import save_model
     from isogloss.models.vocabulary.extension import extension
     from isogloss.training.language_modeling.heldout import TextFiles
 
@@ -42,10 +42,7 @@ def extend(
         loaded = with_language_head(model, device)
         how: Any = initial
         changed, told = extension(loaded, TextFiles(tuple(text), repair), size, initial=how, lexicon=words, seed=seed)
-        network: Any = changed.network
-        with quiet_library():
-            network.save_pretrained(folder)
-            changed.tokenizer.save_pretrained(folder)
+        save_model(changed, folder)
     rows = [
         ("sub-words per word", f"{told.subwords_before:.3f}", f"{told.subwords_after:.3f}"),
         ("unknown tokens", f"{told.unknown_before:.2%}", f"{told.unknown_after:.2%}"),

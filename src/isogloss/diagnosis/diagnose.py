@@ -39,7 +39,7 @@ from isogloss.diagnosis.treatments import Material, Sizes, comparison, in_small_
 from isogloss.diagnosis.verdict import Verdict, system_scores
 from isogloss.diagnosis.zero_shot import carrying, estimated, ways
 from isogloss.languages.codes import canonical
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
 from isogloss.store.entries import Store
 from isogloss.studies.execution.corpora import read_corpora

@@ -20,7 +20,8 @@ from isogloss.diagnosis.remedies import LATIN
 from isogloss.diagnosis.treatments import Material, Sizes
 from isogloss.languages.codes import canonical
 from isogloss.languages.scripts import script_of
-from isogloss.models.loading.load import LoadedModel, quiet_library
+from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.loading.save import save_model
 from isogloss.studies.execution.corpora import read_corpora
 from isogloss.studies.schema.references import TRANSLITERATED
 from isogloss.tasks import TASKS
@@ -154,10 +155,7 @@ def _model(model: LoadedModel | str | os.PathLike[str], folder: Path) -> str:
         name = os.fspath(model)
         return str(Path(name).absolute()) if Path(name).is_dir() else name
     path = folder / "start"
-    network: Any = model.network
-    with quiet_library():
-        network.save_pretrained(path, state_dict={**network.state_dict(), **model.pooler})
-        model.tokenizer.save_pretrained(path)
+    save_model(model, path)
     return str(path.absolute())
 
 

@@ -22,7 +22,7 @@ from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import canonical
 from isogloss.languages.distance import language_distance
 from isogloss.languages.facts import language
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 INDEX = "debiased_cka"
 DISTANCES = ("genealogy", "script", "syntax")

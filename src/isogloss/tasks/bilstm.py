@@ -23,7 +23,7 @@ from isogloss.corpora.corpus import AnyCorpus
 from isogloss.metrics.attachment import Arc
 from isogloss.models.bilstm.baseline import UNKNOWN_VECTOR, WordVectors
 from isogloss.models.bilstm.networks import UNKNOWN_WORD, BilstmParser, BilstmTagger, Sentences
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import IGNORE, Batch, Example
 from isogloss.tasks.parse import HEADS, RELATIONS, loss_of, trees_of
 from isogloss.tasks.tagging import TAGS, mean_cross_entropy

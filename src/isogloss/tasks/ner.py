@@ -10,7 +10,7 @@ from isogloss.core.errors import UsageError, shown
 from isogloss.corpora.columns import NerSentence
 from isogloss.corpora.corpus import Corpus
 from isogloss.metrics.spans import span_counts, token_counts
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import Example
 from isogloss.tasks.tagging import encode_tagged, predict_tags, tag_labels, tag_loss, tag_network
 from isogloss.tasks.task import Labels, Metric, Recipe, Task

@@ -18,7 +18,7 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.nli import LABELS, NliPair
 from isogloss.metrics.tagging import label_counts
 from isogloss.models.heads.task_head import with_head
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
 from isogloss.tasks.examples import IGNORE, Batch, Example
 from isogloss.tasks.pairs import longest_first, pair_frame, token_ids

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import CHUNK, check_texts, padding_id, tokenize
 from isogloss.tasks.examples import Ids
 

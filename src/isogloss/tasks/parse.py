@@ -17,7 +17,7 @@ from isogloss.corpora.conllu import Tree
 from isogloss.corpora.corpus import Corpus
 from isogloss.metrics.attachment import Arc, attachment_counts
 from isogloss.models.heads.biaffine import BiaffineParser, ParserScores
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import IGNORE, Batch, Example
 from isogloss.tasks.tagging import mean_cross_entropy, with_array
 from isogloss.tasks.task import Labels, Metric, Recipe, Task

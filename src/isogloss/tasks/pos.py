@@ -9,7 +9,7 @@ from isogloss.core.errors import UsageError
 from isogloss.corpora.conllu import Tree
 from isogloss.corpora.corpus import Corpus
 from isogloss.metrics.tagging import tag_counts
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import Example
 from isogloss.tasks.tagging import encode_tagged, predict_tags, tag_labels, tag_loss, tag_network
 from isogloss.tasks.task import Labels, Metric, Recipe, Task

@@ -22,7 +22,7 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.questions import Answer, Question
 from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, answer_counts
 from isogloss.models.heads.task_head import SPAN_LABELS, with_head
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
 from isogloss.tasks.examples import IGNORE, Batch, Example
 from isogloss.tasks.pairs import PairFrame, pair_frame, token_ids

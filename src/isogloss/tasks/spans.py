@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import CHUNK, check_texts, tokenize
 
 IntArray = npt.NDArray[np.int64]

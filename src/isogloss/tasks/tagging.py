@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from isogloss.core.errors import UsageError
 from isogloss.models.heads.task_head import with_head
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import IGNORE, Batch, Example
 from isogloss.tasks.task import Labels
 from isogloss.tasks.windows import encode_sentences

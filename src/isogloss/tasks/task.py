@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.metrics.counts import Counts
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import Batch, Example
 
 Labels = Mapping[str, Sequence[str]]  # e.g. {"tags": ("ADJ", "ADP", …)}: what the heads choose from

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isogloss.core.registry import check_name
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids, padding_id, room, word_tokens
 from isogloss.tasks.examples import Example, Ids
 

@@ -28,7 +28,8 @@ from isogloss.models.adapters.placement import PLACES, places_of
 from isogloss.models.adapters.weights import member_weights
 from isogloss.models.bilstm.baseline import bilstm
 from isogloss.models.loading.families import FAMILIES
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 
 PLACEMENTS = ("pfeiffer", "houlsby")

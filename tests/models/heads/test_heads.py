@@ -15,7 +15,8 @@ from tiny_models import CONFIGS, SENTENCES, build, build_masked
 
 from isogloss.core.errors import UnknownName
 from isogloss.models.heads.task_head import WithHead, with_head
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import encode_sentences, padding_id
 from isogloss.training.engine.identity import model_identity
 

@@ -22,7 +22,8 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.bilstm.baseline import bilstm
 from isogloss.models.interventions.reinit import Reinit, reinit
 from isogloss.models.loading.families import FAMILIES
-from isogloss.models.loading.load import LoadedModel, describe, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
 from isogloss.models.normformer.blocks import ResidualLinear, Scale
 from isogloss.models.normformer.create import new_model
 
@@ -46,7 +47,7 @@ def fresh(model_type: str, **options: Any) -> LoadedModel:
         body = auto.from_config(AutoConfig.for_model(model_type, **{**common, **options}))
     if hasattr(body, "decoder") and hasattr(body, "encoder"):
         body = body.get_encoder()
-    return describe(model_type, body, body, tokenizer)
+    return wrap_network(model_type, body, body, tokenizer)
 
 
 @torch.no_grad()
@@ -89,7 +90,7 @@ def changed_by(change: Reinit, model: LoadedModel, seed: int = 0) -> set[str]:
 def after(change: Reinit, model: LoadedModel, seed: int = 0) -> Weights:
     """All weights after the change; the model stays as it is."""
     network, body = copy.deepcopy((model.network, model.body))
-    changed = describe(model.name, network, body, model.tokenizer)
+    changed = wrap_network(model.name, network, body, model.tokenizer)
     return weights_of(change(changed, seed=seed).network)
 
 
@@ -251,7 +252,7 @@ def test_norm_schemes_are_drawn_as_they_say(norm: str, scaled: bool) -> None:
     tokenizer = tokenizer_of("bert")
     options: dict[str, Any] = {"width": 64, "layers": 4, "initializer_range": 0.2, "scaled_init": scaled}
     network: Any = new_model(norm, vocab_size=len(tokenizer), **options)
-    model = reinit("1-4")(shaken(describe(norm, network, network.base_model, tokenizer)), seed=2)
+    model = reinit("1-4")(shaken(wrap_network(norm, network, network.base_model, tokenizer)), seed=2)
     residual = 0.2 / (8**0.5 if scaled else 1)
     kinds = set()
     for module in [module for block in model.blocks for module in block.modules()]:

@@ -11,7 +11,8 @@ import transformers
 
 import isogloss as ig
 from isogloss.core.bundled import SHIPPED
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
 
 FOLDER = SHIPPED["laboratory"]

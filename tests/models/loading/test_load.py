@@ -16,7 +16,8 @@ from transformers import Gemma3Config, Gemma3Model, MT5EncoderModel
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import CPU_BUDGET, sentence_states
 
 Folder = Callable[[str], Path]

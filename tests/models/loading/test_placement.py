@@ -15,7 +15,8 @@ from torch import nn
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.placement import bytes_of, execution_device, is_offloaded, limits
 from isogloss.models.states import pooling
 from isogloss.models.states.hidden_states import CPU_BUDGET, DEVICE_BUDGET, sentence_states, word_states

@@ -33,7 +33,8 @@ from transformers import (
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.loading.families import family_of
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.normformer.blocks import Scale
 from isogloss.models.normformer.config import COMPONENTS, NORMS, IsoglossConfig
 from isogloss.models.normformer.conversion import from_stock, to_stock

@@ -16,7 +16,8 @@ from shared_data import shared
 from tiny_models import CONFIGS, SENTENCES
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states, word_states
 
 PRE_LN = {  # where the library keeps the last block and the norm after it; other families have no such norm

@@ -11,7 +11,7 @@ import pytest
 from tiny_models import SENTENCES
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 from isogloss.models.states.state_files import StateStore
 

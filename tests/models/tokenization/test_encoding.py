@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tiny_models import CONFIGS, SENTENCES, tokenizer_of
 
 from isogloss.core.errors import InputError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import SPECIAL, encode_sentences, encode_words
 
 Tiny = Callable[[str], LoadedModel]

@@ -12,7 +12,8 @@ from shared_data import shared
 from tiny_models import LISTED, SENTENCES
 
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import encode_words, tokenize
 from isogloss.models.tokenization.subword_dropout import with_subword_dropout
 

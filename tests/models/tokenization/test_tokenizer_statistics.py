@@ -11,7 +11,8 @@ from tiny_models import SENTENCES, build
 
 from isogloss.core.errors import UsageError
 from isogloss.languages.scripts import letter_script
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization import statistics as module
 from isogloss.models.tokenization.statistics import script_pieces, tokenizer_statistics
 

@@ -27,7 +27,8 @@ from transformers import (
 
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.corpora.lexicon import Entry
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 from isogloss.models.tokenization.training import train_tokenizer
 from isogloss.models.vocabulary.embeddings import token_tables

@@ -17,7 +17,8 @@ from toy import fingerprint, without_dropout
 
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.models.loading.load import LoadedModel, load_model, own_copy
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel, clone
 from isogloss.models.states.pooling import evaluating
 from isogloss.training.adjustment.adjust import (
     Adjusting,
@@ -52,7 +53,7 @@ def test_the_last_epoch_is_kept(bert: LoadedModel) -> None:
     settings = AdjustmentSettings(epochs=2, batch=8, learning_rate=1e-3)
     examples = encode_pairs(bert, [PAIRS], PairOptions())
     learning = adjustment_objective(bert, examples, AlignmentLoss(bert, [3], LossOptions()))
-    steps = over(own_copy(bert).body, learning, settings, None)
+    steps = over(clone(bert).body, learning, settings, None)
     run(steps)
     assert fingerprint(adjustment(bert, PAIRS, epochs=2, **QUICK)[0].body) == fingerprint(steps.network)
 
@@ -70,7 +71,7 @@ def test_the_recipe_is_the_published_one(bert: LoadedModel) -> None:
     learning = adjustment_objective(
         bert, encode_pairs(bert, [PAIRS], PairOptions()), AlignmentLoss(bert, [3], LossOptions())
     )
-    steps = over(own_copy(bert).body, learning, settings, None)
+    steps = over(clone(bert).body, learning, settings, None)
     for group in steps.optimizer.param_groups:
         assert (group["betas"], group["eps"], group["weight_decay"]) == ((0.9, 0.98), 1e-9, 0.0)
     body = steps.network
@@ -87,14 +88,14 @@ def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytes
 
     def steps(record: Any) -> Any:
         learning = adjustment_objective(bert, examples, AlignmentLoss(bert, [1, 3], LossOptions(), 2))
-        return over(without_dropout(own_copy(bert).body), learning, settings, record)
+        return over(without_dropout(clone(bert).body), learning, settings, record)
 
     recorder = Recorder()
     plain, recorded = steps(None), steps(recorder)
     np.testing.assert_allclose(run(recorded), run(plain), rtol=1e-4)
     assert recorder.recorded > 0
     rough = over(
-        without_dropout(own_copy(bert).body),
+        without_dropout(clone(bert).body),
         adjustment_objective(bert, examples, AlignmentLoss(bert, [3], LossOptions(reduction="mean"), 2)),
         replace(settings, precision="bf16"),
         Recorder(),
@@ -153,7 +154,7 @@ def test_several_language_pairs_are_mixed(bert: LoadedModel) -> None:
 
 
 def test_half_precision_is_adjusted_in_single(bert: LoadedModel) -> None:
-    body = own_copy(bert).body.bfloat16()
+    body = clone(bert).body.bfloat16()
     adjusted = ig.adjust(replace(bert, network=body, body=body), PAIRS[:8], **QUICK)
     assert {p.dtype for p in adjusted.body.parameters()} == {torch.float32}
     assert {p.dtype for p in body.parameters()} == {torch.bfloat16}
@@ -203,7 +204,7 @@ def test_what_cannot_be_is_told(bert: LoadedModel, monkeypatch: pytest.MonkeyPat
 
 
 def test_evaluation_mode_is_left_as_it_was(bert: LoadedModel) -> None:
-    body = own_copy(bert).body.train()
+    body = clone(bert).body.train()
     with evaluating(body):
         assert not body.training
     assert body.training

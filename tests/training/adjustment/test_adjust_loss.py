@@ -17,7 +17,8 @@ from tiny_models import build
 from torch import Tensor, nn
 
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.models.loading.load import FINAL, LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import FINAL, LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE, Batch, Sizes, collate
 from isogloss.training.adjustment.loss import (

@@ -13,7 +13,7 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.corpora.alignment import parse
 from isogloss.corpora.bitext import FORMAT, AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import IGNORE
 from isogloss.training.adjustment.pairs import TOKENS, PairOptions, encode_pairs
 

@@ -19,7 +19,8 @@ from toy import fingerprint, treebank
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.seeds import Chance
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.training.adjustment.adjust import adjusting, adjustment
 from isogloss.training.adjustment.replay import alignment_replay

@@ -14,7 +14,7 @@ from test_finetune import corpus_for
 from torch import Tensor, nn
 from toy import fingerprint, regression, treebank, without_dropout
 
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.attention import PADDED
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch

@@ -19,7 +19,7 @@ from isogloss.models.adapters.hooks import stack_of
 from isogloss.models.adapters.interventions import language_adapter, task_adapter, use_adapter
 from isogloss.models.adapters.lora import lora
 from isogloss.models.adapters.modules import Coupling
-from isogloss.models.loading.load import LoadedModel, own_copy
+from isogloss.models.loading.loaded_model import LoadedModel, clone
 from isogloss.models.tokenization.batching import token_batches
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
@@ -74,7 +74,7 @@ def test_the_base_is_the_same_to_the_bit(family: str, kind: str, tmp_path: Path)
     adapter: Any = language_adapter(2) if kind == "bottleneck" else lora(2)
     trained, history = adaptation(model, TEXT, adapter=adapter, **{**QUICK, "steps": 3})
     assert bits(trained.network) == bits(model.network)
-    fresh = adapter(own_copy(model), seed=0)
+    fresh = adapter(clone(model), seed=0)
     names = [name for name, weight in trained.network.named_parameters() if weight.requires_grad]
     before, after = fresh.network.state_dict(), trained.network.state_dict()
     changed = [name for name in names if not torch.equal(before[name], after[name])]
@@ -109,7 +109,7 @@ def test_what_is_written_is_the_adapter_alone(masked: LoadedModel, folders: dict
     assert not (folders["en"] / "model.safetensors").exists()
     assert {one.role for one in adapters_in(folders["en"].parent)} == {"language"}
     again, history = adaptation(masked, TEXT[0::3], adapter=language_adapter(2), out=folders["en"], seed=0, **QUICK)
-    used = use_adapter(folders["en"])(own_copy(masked))
+    used = use_adapter(folders["en"])(clone(masked))
     assert all(torch.equal(a, b) for a, b in zip(again.body.parameters(), used.body.parameters(), strict=True))
     assert history.pace[-1].step == 6
     with pytest.raises(UsageError, match="another run"):
@@ -118,7 +118,7 @@ def test_what_is_written_is_the_adapter_alone(masked: LoadedModel, folders: dict
 
 def test_training_goes_on_from_a_saved_adapter(masked: LoadedModel, folders: dict[str, Path]) -> None:
     further, _ = adaptation(masked, TEXT, adapter=use_adapter(folders["en"], train=True), **QUICK)
-    used = use_adapter(folders["en"])(own_copy(masked))
+    used = use_adapter(folders["en"])(clone(masked))
     assert not all(torch.equal(a, b) for a, b in zip(further.body.parameters(), used.body.parameters(), strict=True))
     with pytest.raises(UsageError, match="nothing to train"):
         adaptation(masked, TEXT, adapter=use_adapter(folders["en"]), **QUICK)
@@ -127,7 +127,7 @@ def test_training_goes_on_from_a_saved_adapter(masked: LoadedModel, folders: dic
 @pytest.mark.parametrize("task", TASK_NAMES)
 def test_mad_x_end_to_end(task: str, bert: LoadedModel, folders: dict[str, Path], tmp_path: Path) -> None:
     """Source adapter below, a task adapter above; only it and the head are trained; then other languages' adapters."""
-    stacked = own_copy(bert)
+    stacked = clone(bert)
     with pytest.warns(UserWarning, match="other weights"):  # the toy's adapters are for another tiny BERT
         use_adapter(folders["en"])(stacked)
     task_adapter(4)(stacked, seed=0)
@@ -176,7 +176,7 @@ def test_transfer_swaps_adapters_for_each_target(masked: LoadedModel, folders: d
 
 
 def _ensemble(masked: LoadedModel, folders: dict[str, Path], task: str) -> tuple[Any, Any]:
-    model = own_copy(replace(masked, network=masked.body))
+    model = clone(replace(masked, network=masked.body))
     use_adapter(folders["en"], folders["fr"], folders["es"])(model)
     stack = stack_of(model.body)
     assert stack is not None
@@ -258,7 +258,7 @@ def test_steps_with_adapters_can_be_recorded(kind: str, bert: LoadedModel, monke
     if kind == "lora":
         pytest.importorskip("peft")
     monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
-    model = own_copy(bert)
+    model = clone(bert)
     if kind == "lora":
         lora(2)(model, seed=0)
     else:
@@ -274,7 +274,7 @@ def test_steps_with_adapters_can_be_recorded(kind: str, bert: LoadedModel, monke
 
 def test_a_copy_in_bf16_trains_the_adapters(bert: LoadedModel) -> None:
     """As on a GPU: the copy computes, its gradients go to the weights that are trained, and to no others."""
-    model = task_adapter(4)(language_adapter(2)(own_copy(bert), seed=0), seed=0)
+    model = task_adapter(4)(language_adapter(2)(clone(bert), seed=0), seed=0)
     network = TASKS["pos"].network(model, TASKS["pos"].labels(treebank(8)))
     shadow = Shadow(network, bf16=True)
     ids = torch.arange(5, 15)[None]
@@ -287,7 +287,7 @@ def test_a_copy_in_bf16_trains_the_adapters(bert: LoadedModel) -> None:
 
 def test_a_network_with_lora_is_read_back(bert: LoadedModel, tmp_path: Path) -> None:
     pytest.importorskip("peft")
-    model = lora(2)(own_copy(bert), seed=0)
+    model = lora(2)(clone(bert), seed=0)
     tuned = finetune(model, TASKS["pos"], treebank(16), treebank(4, seed=1), SETTINGS)
     assert bits(tuned.network.body) == bits(bert.body)
     save_finetuned(tuned, tmp_path / "tuned")
@@ -296,7 +296,7 @@ def test_a_network_with_lora_is_read_back(bert: LoadedModel, tmp_path: Path) -> 
 
 
 def test_what_has_no_adapters_is_told(masked: LoadedModel, folders: Any) -> None:
-    model = own_copy(replace(masked, network=masked.body))
+    model = clone(replace(masked, network=masked.body))
     tuned = finetune(model, TASKS["pos"], treebank(8), treebank(4, seed=1), replace(SETTINGS, epochs=1))
     with pytest.raises(UsageError, match="not fine-tuned with adapters"):
         swapped(tuned, use_adapter(folders["fr"]))
@@ -305,11 +305,11 @@ def test_what_has_no_adapters_is_told(masked: LoadedModel, folders: Any) -> None
 
 
 def test_a_task_adapter_can_be_saved(masked: LoadedModel, folders: Any, tmp_path: Path) -> None:
-    model = own_copy(replace(masked, network=masked.body))
+    model = clone(replace(masked, network=masked.body))
     task_adapter(4)(use_adapter(folders["en"])(model), seed=0)
     tuned = finetune(model, TASKS["pos"], treebank(16), treebank(4, seed=1), replace(SETTINGS, epochs=1))
     network: Any = tuned.network
     save_adapter(replace(model, network=network.body, body=network.body), tmp_path, role="task")
-    again = use_adapter(tmp_path)(use_adapter(folders["en"])(own_copy(replace(masked, network=masked.body))))
+    again = use_adapter(tmp_path)(use_adapter(folders["en"])(clone(replace(masked, network=masked.body))))
     for name, weight in again.body.state_dict().items():
         assert torch.equal(weight, network.body.state_dict()[name])

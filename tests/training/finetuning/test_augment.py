@@ -8,7 +8,7 @@ import pytest
 from isogloss import Laboratory
 from isogloss.core.errors import UsageError
 from isogloss.models.bilstm.baseline import bilstm
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_over
 from isogloss.training.engine.distributed import join

@@ -8,7 +8,7 @@ from torch import nn
 from toy import treebank
 
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch
 from isogloss.tasks.task import Labels

@@ -10,7 +10,7 @@ from toy import fingerprint, treebank, without_dropout
 import isogloss as ig
 from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import AnyCorpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import collate

@@ -11,7 +11,8 @@ from tiny_models import build
 from toy import treebank
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.training.finetuning.evaluation import evaluate
 from isogloss.training.finetuning.finetune import FineTuned

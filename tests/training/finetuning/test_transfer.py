@@ -13,7 +13,7 @@ from toy import fingerprint, treebank
 
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
 from isogloss.tasks import TASKS
 from isogloss.training.engine.identity import corpus_identity, identity, model_identity

@@ -13,7 +13,7 @@ import torch
 from language_toy import TEXT, with_head
 from toy import fingerprint
 
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.progress import NotFinite

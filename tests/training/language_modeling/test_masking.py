@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.language_modeling.masking import IGNORED, Masked, Rules, _span_starts, mask, rules_for
 
 VOCABULARY, MASK = 50, 4

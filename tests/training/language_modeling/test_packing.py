@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tiny_models import SENTENCES, build
 
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.language_modeling.packing import Text, pack, separator
 
 LINES = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=30)

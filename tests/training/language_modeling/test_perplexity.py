@@ -9,7 +9,7 @@ import torch
 from language_toy import TEXT, with_head
 
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.language_modeling import perplexity as module
 from isogloss.training.language_modeling.perplexity import perplexity
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tiny_models import SENTENCES, build
 from tokenizers import normalizers
 
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.training import train_tokenizer
 from isogloss.training.language_modeling import word_tokens
 from isogloss.training.language_modeling.word_tokens import encoder, knows_words_only

@@ -21,7 +21,8 @@ from transformers import BertForTokenClassification
 from isogloss.models.heads import biaffine
 from isogloss.models.heads.biaffine import BiaffineParser
 from isogloss.models.heads.task_head import with_head
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.attention import padded_attention
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE, Batch, Example, Shape, Sizes, collate

@@ -22,7 +22,7 @@ from toy import fingerprint, treebank, without_dropout
 import isogloss as ig
 from isogloss.core.errors import UsageError
 from isogloss.models.heads import biaffine
-from isogloss.models.loading.load import LoadedModel, describe, own_copy
+from isogloss.models.loading.loaded_model import LoadedModel, clone, wrap_network
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch
 from isogloss.training.engine import batch_shapes as shapes
@@ -332,7 +332,7 @@ def test_one_that_goes_astray_ends_the_training_of_all(
 
 def quiet(model: LoadedModel) -> LoadedModel:
     """A copy without dropout, neither in its body nor in a head."""
-    made = own_copy(model)
+    made = clone(model)
     config: Any = made.body.config
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
     without_dropout(made.body)
@@ -341,7 +341,7 @@ def quiet(model: LoadedModel) -> LoadedModel:
 
 def altered(model: LoadedModel) -> LoadedModel:
     """A copy whose weights are somewhat different."""
-    made = own_copy(model)
+    made = clone(model)
     chance = torch.Generator().manual_seed(1)
     for weight in made.body.parameters():
         weight.data += 0.02 * torch.randn(weight.shape, generator=chance)
@@ -352,7 +352,7 @@ def reshaped(model: LoadedModel, **sizes: int) -> LoadedModel:
     config: Any = copy.deepcopy(model.body.config)
     config.update(sizes)
     network: nn.Module = type(model.body)(config, add_pooling_layer=False)
-    return describe("other", network, network, model.tokenizer)
+    return wrap_network("other", network, network, model.tokenizer)
 
 
 @pytest.mark.usefixtures("exact")

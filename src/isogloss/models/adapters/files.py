@@ -27,7 +27,7 @@ from isogloss.core.registry import check_name
 from isogloss.models.adapters.hooks import NAME, PLACEMENTS, ROLES, Placement, stack_of
 from isogloss.models.adapters.lora import inject_lora
 from isogloss.models.adapters.weights import LORA, Shape, description, fill, lora_weights, member_weights, train_only
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 NOTE, WEIGHTS = "adapter.json", "adapter.safetensors"
 
@@ -103,7 +103,7 @@ def weights_hash(folder: str | os.PathLike[str]) -> str:
         raise InputError(folder, f"the folder of an adapter, with {WEIGHTS}", "none there") from None
 
 
-def restore(model: LoadedModel, folder: Path) -> LoadedModel:
+def restore_adapters(model: LoadedModel, folder: Path) -> LoadedModel:
     """The model as just read from a folder, with the adapters that its configuration tells of, and their weights."""
     told = description(model.body)
     if not told:

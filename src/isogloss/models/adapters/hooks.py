@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from isogloss.core.errors import UsageError
 from isogloss.models.adapters.modules import Mixture
 from isogloss.models.adapters.placement import places_of
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 Placement = Literal["pfeiffer", "houlsby"]
 PLACEMENTS = ("pfeiffer", "houlsby")

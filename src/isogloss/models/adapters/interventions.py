@@ -23,7 +23,7 @@ from isogloss.models.adapters.files import read_adapter, weights_hash
 from isogloss.models.adapters.hooks import LANGUAGE, PLACEMENTS, TASK, Placement
 from isogloss.models.adapters.lora import Lora, inject_lora
 from isogloss.models.adapters.weights import LORA, Shape, copy_weights, fill, lora_weights, member_weights, train_only
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 LANGUAGE_REDUCTION, TASK_REDUCTION, COUPLING_REDUCTION = 2, 16, 2  # as in MAD-X
 WEIGHTS = ("uniform", "entropy")

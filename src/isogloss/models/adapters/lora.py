@@ -15,7 +15,7 @@ from torch import nn
 from isogloss.core.errors import MissingExtra, UsageError
 from isogloss.core.seeds import derive_seed
 from isogloss.models.adapters.weights import LORA, describe_adapters, description, lora_weights, train_only
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 WRAPPED = ".base_layer."  # how the package names what it wraps
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from isogloss.core.errors import InputError, UsageError
 from isogloss.models.adapters.hooks import LANGUAGE, Placement, attach, stack_of
 from isogloss.models.adapters.modules import Bottleneck, Coupling, Mixture
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 CONFIG = "isogloss_adapters"  # in the body's configuration
 LORA = "lora"  # beside the roles of bottleneck adapters

@@ -17,7 +17,8 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerF
 from isogloss.core.registry import check_name
 from isogloss.models.bilstm.word_vectors import read_word_vectors
 from isogloss.models.loading.families import Family
-from isogloss.models.loading.load import LoadedModel, chosen_device
+from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.loading.placement import resolve_device
 
 BILSTM = "bilstm"  # the name that stands for a model's
 MARKS = ("<pad>", "<unk>")  # of the tokenizer: rows of zeros
@@ -99,7 +100,7 @@ def bilstm(
     backend = Tokenizer(models.WordLevel(numbers, unk_token=MARKS[1]))
     fast: Any = PreTrainedTokenizerFast
     tokenizer = fast(tokenizer_object=backend, pad_token=MARKS[0], unk_token=MARKS[1])
-    nn.Module.to(body, chosen_device(device))
+    nn.Module.to(body, resolve_device(device))
     return describe_bilstm(BILSTM, body, tokenizer)
 
 

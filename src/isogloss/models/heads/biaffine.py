@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.models.heads.task_head import body_states, copied_body, head_dropout, labelled_config, rows_at
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 ARC_UNITS, RELATION_UNITS = 500, 200
 

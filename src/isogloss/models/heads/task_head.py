@@ -25,7 +25,8 @@ from transformers.modeling_outputs import (
 from transformers.models.auto import modeling_auto
 
 from isogloss.core.registry import check_name
-from isogloss.models.loading.load import POOLER, LoadedModel
+from isogloss.models.loading.load import POOLER
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 
 Kind = Literal["token", "sequence", "span"]

@@ -21,7 +21,7 @@ from isogloss.core.errors import UsageError, shown
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
 from isogloss.models.loading.families import Family
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 ALL, EMBEDDINGS = "all", "embeddings"
 RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")

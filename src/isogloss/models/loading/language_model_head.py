@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from isogloss.core.errors import InputError, UsageError
-from isogloss.models.loading.load import LoadedModel, load_model, own_copy
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel, clone
 
 
 def with_language_head(model: LoadedModel | str | os.PathLike[str], device: str | None = None) -> LoadedModel:
@@ -16,7 +17,7 @@ def with_language_head(model: LoadedModel | str | os.PathLike[str], device: str 
     if not isinstance(model, LoadedModel):
         return _from_files(model, device)
     if model.network is not model.body:
-        copied = own_copy(model)
+        copied = clone(model)
         copied.network.float()
         return copied
     try:

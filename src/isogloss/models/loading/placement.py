@@ -68,6 +68,17 @@ def bytes_of(size: int | str) -> int:
     raise UsageError(f"max_memory: expected a size such as 20GB or 512MiB, got '{size}'")
 
 
+def resolve_device(device: str | torch.device | None) -> torch.device:
+    """The device of that name, if it is here; a GPU if there is one where none is named."""
+    try:
+        chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    except RuntimeError:
+        raise UsageError(f"unknown device '{device}'; known: cpu, cuda, cuda:1 …") from None
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        raise UsageError(f"device '{chosen}' asked for, but {torch.cuda.device_count()} CUDA devices are here")
+    return chosen
+
+
 def is_offloaded(network: nn.Module) -> bool:
     """Whether some weights are brought to their device only when they are needed."""
     return any(weights.is_meta for weights in network.parameters())

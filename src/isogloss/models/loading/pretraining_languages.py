@@ -10,7 +10,7 @@ from typing import Any
 from isogloss.core.bundled import LABORATORY
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.languages.pretrained import pretraining_languages
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 KNOWN = {("bert", 119547): "mBERT", ("xlm-roberta", 250002): "XLM-R", ("xglm", 256008): "XGLM"}
 

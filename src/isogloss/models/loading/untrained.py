@@ -10,7 +10,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
-from isogloss.models.loading.load import LoadedModel, describe
+from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
 from isogloss.models.normformer.create import new_model
 from isogloss.models.tokenization.training import train_tokenizer
 
@@ -43,7 +43,7 @@ def fresh_model(
     else:
         ids = {"vocab_size": len(tokenizer), "pad_id": tokenizer.pad_token_id}
         network = new_model(norm or "post", causal=causal, max_length=length, **ids, **sizes)
-    return describe("fresh", network, network.base_model, tokenizer)
+    return wrap_network("fresh", network, network.base_model, tokenizer)
 
 
 def untrained_encoder(
@@ -52,7 +52,7 @@ def untrained_encoder(
     """A BERT whose sub-words come from `text` and whose weights are random: what knows nothing yet."""
     tokenizer = train_tokenizer(text, "wordpiece", vocabulary)
     body = fresh_model(tokenizer, layers=layers, width=width, seed=seed).body
-    return describe("untrained", body, body, tokenizer)
+    return wrap_network("untrained", body, body, tokenizer)
 
 
 def _llama(tokenizer: Any, *, layers: int, width: int, heads: int, length: int, dropout: float, seed: int) -> Any:

@@ -58,7 +58,7 @@ def padded_attention(network: nn.Module) -> contextlib.AbstractContextManager[No
 
 
 @contextlib.contextmanager
-def sound_attention() -> Iterator[None]:
+def without_cudnn_attention() -> Iterator[None]:
     """Within, attention with a mask has finite gradients.
 
     Those of cuDNN, which PyTorch prefers on an H100 or H200 since 2.11, are no numbers where all scores of a token lie

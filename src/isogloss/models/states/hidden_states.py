@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.models.loading.load import Layer, LoadedModel
+from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.loading.placement import is_offloaded
 from isogloss.models.states.pooling import FloatArray, Progress, check_layers, run_batches
 from isogloss.models.tokenization.batching import IntArray, pad

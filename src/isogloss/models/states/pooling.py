@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import InputError, UsageError
-from isogloss.models.loading.load import FINAL, Layer, LoadedModel
+from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
 from isogloss.models.tokenization.batching import IntArray, pad, token_batches
 from isogloss.models.tokenization.encoding import Encoded, padding_id
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.registry import check_name
-from isogloss.models.loading.load import Layer
+from isogloss.models.loading.loaded_model import Layer
 from isogloss.models.states.hidden_states import SentenceStates
 from isogloss.models.states.pooling import FloatArray
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isogloss.core.errors import InputError, UsageError, shown
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 IntArray = npt.NDArray[np.int64]
 SPECIAL = -1

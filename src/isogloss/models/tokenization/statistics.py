@@ -14,7 +14,7 @@ from typing import Any
 
 from isogloss.core.errors import UsageError
 from isogloss.languages.scripts import UNDETERMINED, letter_script, script_of
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import tokenize, word_tokens
 
 FEWEST = 100  # pieces of two or more letters that make a script a known one

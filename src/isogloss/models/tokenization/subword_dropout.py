@@ -23,7 +23,7 @@ from tokenizers import PreTokenizedString, Token
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import Chance
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 Drop = Callable[[], bool]
 Part = tuple[str, str]  # a piece of the vocabulary, or UNKNOWN, and the text that it stands for

@@ -18,7 +18,8 @@ from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.lexicon import Entry, translations
 from isogloss.models.loading.language_model_head import with_language_head
-from isogloss.models.loading.load import LoadedModel, load_model, own_copy
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel, clone
 from isogloss.models.vocabulary.embeddings import lexicon_sources, resize, set_rows, token_tables
 from isogloss.models.vocabulary.tokenizers import Grown, grow
 
@@ -107,7 +108,7 @@ def _own(model: LoadedModel | str | os.PathLike[str]) -> LoadedModel:
     try:
         return replace(with_language_head(loaded), pooler=loaded.pooler)
     except UsageError:
-        return own_copy(loaded)
+        return clone(loaded)
 
 
 def _figures(tokenizer: Any, lines: Sequence[str]) -> tuple[float, float]:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isogloss.corpora.corpus import AnyCorpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.subword_dropout import DroppingTokenizer
 from isogloss.store.entries import Damaged
 from isogloss.studies.execution.jobs import Site

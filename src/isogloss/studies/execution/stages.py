@@ -19,7 +19,9 @@ from isogloss.core.seeds import derive_seed
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.models.bilstm.baseline import BILSTM, bilstm
-from isogloss.models.loading.load import LoadedModel, load_model, quiet_library
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel, clone
+from isogloss.models.loading.save import save_model
 from isogloss.results.rows.distance_histograms import NO_DISTANCES
 from isogloss.studies.execution.backends import Stage
 from isogloss.studies.execution.corpora import language_of_name, read_bitexts, read_corpora, read_parallel
@@ -37,7 +39,7 @@ from isogloss.training.engine.progress import NotFinite, Report
 from isogloss.training.engine.settings import settings_for
 from isogloss.training.finetuning.finetune import FineTuned, can_go_together, finetune, finetune_together
 from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
-from isogloss.training.finetuning.transfer import own_copy, scores
+from isogloss.training.finetuning.transfer import scores
 
 APART = 60.0  # seconds of training that are worth a checkpoint
 
@@ -75,12 +77,7 @@ def make_model(stage: Stage, folder: Path | None, site: Site) -> None:
     """A model after changes whose outcome is worth keeping."""
     assert folder
     with _threads(site):
-        model = _model(stage.recipe, site, site.store.work(stage.id))
-        network: Any = model.network
-        with quiet_library():
-            weights = {**network.state_dict(), **model.pooler}  # the body is without its pooler
-            network.save_pretrained(folder / "model", state_dict=weights)
-            model.tokenizer.save_pretrained(folder / "model")
+        save_model(_model(stage.recipe, site, site.store.work(stage.id)), folder / "model")
 
 
 def make_finetuned(stage: Stage, folder: Path | None, site: Site) -> None:
@@ -230,7 +227,7 @@ def _model(recipe: dict[str, Any], site: Site, work: Path) -> LoadedModel:
         key = recipe["stored"] or recipe["base"]
         model = site.memory.get("model", key, lambda: _loaded(recipe, site))
         if recipe["changes"]:
-            model = own_copy(model)
+            model = clone(model)
     for told in recipe["changes"]:
         kind = CHANGES[told["name"]]
         arguments: Any = kind.arguments.model_validate(told["arguments"])

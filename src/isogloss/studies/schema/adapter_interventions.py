@@ -10,7 +10,7 @@ from pydantic import Field
 from isogloss.studies.schema.references import Part, Text
 
 if TYPE_CHECKING:
-    from isogloss.models.loading.load import LoadedModel
+    from isogloss.models.loading.loaded_model import LoadedModel
 
 Model = Any  # a LoadedModel
 Placement = Literal["pfeiffer", "houlsby"]

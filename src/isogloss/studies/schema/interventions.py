@@ -19,7 +19,7 @@ from isogloss.studies.schema.continual import LOSS_OPTIONS, PAIR_OPTIONS
 from isogloss.studies.schema.references import Bitexts, Part, Text, known, named_change
 
 if TYPE_CHECKING:
-    from isogloss.models.loading.load import LoadedModel
+    from isogloss.models.loading.loaded_model import LoadedModel
 
 Model = Any  # a LoadedModel; None where there is none yet
 RUN = "run"  # in place of a seed: that of the run

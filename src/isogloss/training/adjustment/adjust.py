@@ -20,7 +20,9 @@ from isogloss.core.files import atomic_write
 from isogloss.core.registry import check_name
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.loading.load import Layer, LoadedModel, load_model, own_copy, quiet_library
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import Layer, LoadedModel, clone
+from isogloss.models.loading.save import save_model
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import Batch, Example, Shape, Sizes, collate
@@ -93,7 +95,7 @@ def adjustment(
     original = in_single_precision(loaded)
     chosen = chosen_layers(original, layers)
     examples = encode_pairs(original, bitexts, pairs)
-    adjusted = own_copy(original)
+    adjusted = clone(original)
     run = identity(VERSION, model_identity(loaded), [corpus_identity(one) for one in bitexts], chosen, asdict(pairs),
                    asdict(loss), asdict(settings), settings.bf16(original.device), seed)  # fmt: skip
     folder = None if out is None else Path(out)
@@ -173,23 +175,14 @@ def in_single_precision(model: LoadedModel) -> LoadedModel:
     """The model itself, or a copy in fp32 of one in less."""
     if all(weights.itemsize >= 4 for weights in model.body.parameters()):
         return model
-    exact = own_copy(model)
+    exact = clone(model)
     exact.network.float()
     return exact
 
 
 def save_adjusted(model: LoadedModel, folder: Path, told: dict[str, Any], log: Sequence[Report]) -> None:
     """Write the model as any other is loaded; the note comes last, and its presence says that all is there."""
-    unfinished = folder / ".model.part"
-    shutil.rmtree(unfinished, ignore_errors=True)
-    network: Any = model.network
-    weights = {**network.state_dict(), **model.pooler}  # the body is without its pooler
-    with quiet_library():
-        network.save_pretrained(unfinished, state_dict=weights)
-        model.tokenizer.save_pretrained(unfinished)
-    for file in unfinished.iterdir():
-        os.replace(file, folder / file.name)
-    unfinished.rmdir()
+    save_model(model, folder)
     shutil.rmtree(folder / UNFINISHED)
     note = {"isogloss": __version__, "change": "adjust", **told, "log": [asdict(report) for report in log]}
     with atomic_write(folder / NOTE) as text:

@@ -22,7 +22,7 @@ from torch.nn import functional
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.models.heads.task_head import body_of
-from isogloss.models.loading.load import Layer, LoadedModel
+from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.states.attention import padded_attention
 from isogloss.models.states.pooling import at_layers, check_layers, evaluating
 from isogloss.tasks.examples import IGNORE, Batch

@@ -16,7 +16,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import SUBWORDS
 from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_pieces, encode_words
 from isogloss.tasks.examples import IGNORE, Example

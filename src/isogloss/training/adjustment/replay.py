@@ -22,7 +22,7 @@ from isogloss.core.registry import check_name
 from isogloss.core.seeds import Chance
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.models.loading.load import Layer, LoadedModel
+from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import Batch, Example, Shape, Sizes, collate

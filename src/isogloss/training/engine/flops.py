@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 # bf16 matrix operations per second without sparsity, by the vendor's data sheets
 PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12, "L4": 121e12, "4090": 165e12, "T4": 65e12}

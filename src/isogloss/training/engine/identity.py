@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from isogloss.corpora.corpus import AnyCorpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 NAMES_ONLY = ("_name_or_path", "transformers_version", "architectures", "dtype")  # of a configuration: no effect
 

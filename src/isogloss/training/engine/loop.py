@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
-from isogloss.models.states.attention import sound_attention
+from isogloss.models.states.attention import without_cudnn_attention
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.cuda_graphs import stream_of_its_own
@@ -67,7 +67,7 @@ def train_together(
         raise UsageError("networks with a second loss, or whose steps are in parts, cannot be trained together")
     device = next(networks[0].parameters()).device
     holding = held_interrupts() if checkpoints else contextlib.nullcontext(lambda: False)
-    with reproducible(device), sound_attention(), stream_of_its_own(device), holding as pressed:
+    with reproducible(device), without_cudnn_attention(), stream_of_its_own(device), holding as pressed:
         training = _Training(networks, objective, settings, seeds, join(), checkpoints, progress)
         try:
             training.resume()

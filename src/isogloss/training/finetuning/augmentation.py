@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import AnyCorpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.subword_dropout import with_subword_dropout
 from isogloss.tasks.examples import Example
 from isogloss.tasks.task import Labels, Task

@@ -18,7 +18,7 @@ from torch import nn
 from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.metrics.counts import Counts, score_each, total
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray, token_batches
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import Example, collate

@@ -14,7 +14,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.models.heads.task_head import body_of
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE, Batch, Example, Shape, Sizes, collate

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import shutil
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,11 @@ from torch import nn
 
 from isogloss import __version__
 from isogloss.core.errors import InputError, UsageError
+from isogloss.models.adapters.files import restore_adapters
 from isogloss.models.bilstm.baseline import WordVectors, describe_bilstm
-from isogloss.models.loading.load import describe, quiet_library, with_adapters
+from isogloss.models.loading.library_messages import quiet_library
+from isogloss.models.loading.loaded_model import wrap_network
+from isogloss.models.loading.save import atomic_folder, save_model
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
@@ -33,18 +36,8 @@ NOTE, HEAD, BODY = "isogloss.json", "head.safetensors", "body."
 
 def save_finetuned(tuned: FineTuned, folder: str | os.PathLike[str]) -> None:
     """Write network, tokenizer and task to a folder, which appears whole or not at all."""
-    folder = Path(folder)
-    unfinished = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
     whole = isinstance(tuned.network, transformers.PreTrainedModel)
     saved: Any = tuned.network if whole else tuned.network.body
-    with quiet_library():
-        saved.save_pretrained(unfinished)
-        tuned.model.tokenizer.save_pretrained(unfinished)
-    if not whole:
-        head = {k: v.contiguous() for k, v in tuned.network.state_dict().items() if not k.startswith(BODY)}
-        save_file(head, unfinished / HEAD)
     note = {
         "isogloss": __version__,
         "task": tuned.task.name,
@@ -53,9 +46,12 @@ def save_finetuned(tuned: FineTuned, folder: str | os.PathLike[str]) -> None:
         "whole": whole,
         "made_from": tuned.model.name,
     }
-    (unfinished / NOTE).write_text(json.dumps(note, ensure_ascii=False, indent=1), encoding="utf-8")
-    shutil.rmtree(folder, ignore_errors=True)
-    unfinished.rename(folder)
+    with atomic_folder(folder, replace=True) as part:
+        save_model(replace(tuned.model, network=saved, pooler={}), part)
+        if not whole:
+            head = {k: v.contiguous() for k, v in tuned.network.state_dict().items() if not k.startswith(BODY)}
+            save_file(head, part / HEAD)
+        (part / NOTE).write_text(json.dumps(note, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def load_finetuned(
@@ -70,9 +66,8 @@ def load_finetuned(
     saved, tokenizer = _read(folder, _class(folder, note["class"]))
     body = saved.base_model if note["whole"] else saved
     own = isinstance(body, WordVectors)
-    model = describe_bilstm(str(folder), body, tokenizer) if own else describe(str(folder), body, body, tokenizer)
-    model = with_adapters(model)
-    task = task_over(model, task)
+    model = describe_bilstm(str(folder), body, tokenizer) if own else wrap_network(str(folder), body, body, tokenizer)
+    task = task_over(restore_adapters(model, folder), task)
     network = saved if note["whole"] else _with_head(task.network(model, labels), folder / HEAD)
     return FineTuned(task, model, labels, network.to(place).eval())
 

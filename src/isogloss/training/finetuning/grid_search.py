@@ -14,7 +14,7 @@ import polars as pl
 
 from isogloss.core.files import atomic_write
 from isogloss.corpora.corpus import AnyCorpus
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.task import Task
 from isogloss.training.engine.identity import corpus_identity, identity, model_identity
 from isogloss.training.engine.progress import Report

@@ -23,7 +23,8 @@ from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.adapters.interventions import UseAdapter
 from isogloss.models.bilstm.baseline import BILSTM, bilstm
-from isogloss.models.loading.load import LoadedModel, load_model, own_copy
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel, clone
 from isogloss.results.rows.files import write_rows
 from isogloss.results.rows.results import Results
 from isogloss.tasks import TASKS
@@ -227,7 +228,7 @@ def one_answer(evaluation: Evaluation) -> bool:
 def changed(model: LoadedModel, changes: Sequence[ModelChange], seed: int) -> LoadedModel:
     """The model after the changes, each with a seed of its own; the one handed in stays as it is."""
     if changes:
-        model = own_copy(model)
+        model = clone(model)
     for number, change in enumerate(changes):
         model = change(model, seed=derive_seed(seed, "change", number))
     return model

@@ -16,7 +16,8 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.models.adapters.interventions import Adapter, use_adapter
 from isogloss.models.loading.language_model_head import with_language_head
-from isogloss.models.loading.load import LoadedModel, load_model
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import join

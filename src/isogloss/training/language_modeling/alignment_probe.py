@@ -7,7 +7,7 @@ from typing import Any
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.indexes.cka import cka
 from isogloss.indexes.matching import matching_accuracy
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 
 

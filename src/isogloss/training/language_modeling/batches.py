@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from isogloss.core.seeds import derive_seed
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.training.language_modeling.language_sampling import order
 from isogloss.training.language_modeling.losses import next_tokens

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from isogloss.corpora.parallel import ParallelSet
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.language_modeling.alignment_probe import probe
 from isogloss.training.language_modeling.heldout import Survey
 from isogloss.training.language_modeling.perplexity import perplexity

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 
 UNITS = ("tokens", "words", "spans")
 SHARE = 0.15

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import json
-import os
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -18,7 +15,8 @@ from isogloss import __version__
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import atomic_write
 from isogloss.models.adapters.files import save_adapter
-from isogloss.models.loading.load import LoadedModel, quiet_library
+from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.loading.save import save_model
 from isogloss.training.language_modeling.heldout import Survey
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 from isogloss.training.language_modeling.train import History, Pace
@@ -65,18 +63,10 @@ def save_language_model(
 
     Weights are written in fp16 if `half`; only those of the adapter that was trained if `adapter_alone`.
     """
-    unfinished = folder / ".model.part"
-    shutil.rmtree(unfinished, ignore_errors=True)
-    network: Any = copy.deepcopy(model.network).half() if half else model.network
-    with quiet_library():
-        if adapter_alone:
-            save_adapter(model, unfinished, lang=next(iter(surveys)))
-        else:
-            network.save_pretrained(unfinished)
-            model.tokenizer.save_pretrained(unfinished)
-    for file in unfinished.iterdir():
-        os.replace(file, folder / file.name)
-    unfinished.rmdir()
+    if adapter_alone:
+        save_adapter(model, folder, lang=next(iter(surveys)))
+    else:
+        save_model(model, folder, half=half)
     _write_rows(folder / LOG, [asdict(pace) for pace in history.pace])
     _write_rows(folder / EVALUATIONS, history.evaluations)
     with atomic_write(folder / CARD) as text:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.training.language_modeling.word_tokens import Ids, Tokens, encoder, gathered, uncut

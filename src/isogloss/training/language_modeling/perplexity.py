@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.load import LoadedModel
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import token_batches
 from isogloss.training.language_modeling.losses import causal_loss, masked_loss, next_tokens
 from isogloss.training.language_modeling.masking import IGNORED, mask, rules_for

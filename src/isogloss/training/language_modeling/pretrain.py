@@ -13,7 +13,11 @@ import transformers
 
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.corpora.parallel import ParallelSet
-from isogloss.models.loading.load import LoadedModel, chosen_device, load_model, quiet_library
+from isogloss.models.loading.library_messages import quiet_library
+from isogloss.models.loading.load import load_model
+from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.loading.placement import resolve_device
+from isogloss.models.loading.save import atomic_folder
 from isogloss.models.loading.untrained import fresh_model
 from isogloss.models.tokenization.training import KINDS, train_tokenizer
 from isogloss.training.engine.budget import Budget
@@ -71,7 +75,7 @@ def pretrain(
     A run that was interrupted goes on when it is called again; a finished one is read back.
     """
     workers, folder = join(), Path(out)
-    place = chosen_device(device)
+    place = resolve_device(device)
     budget = Budget(steps if steps or tokens or minutes else DEFAULT_BUDGET.steps, tokens, minutes)
     plan = LanguageModelSettings(**{"by_line": settings.get("objective") == "tlm", **settings}, budget=budget)
     found = survey(_pairs(texts, plan) if isinstance(texts, ParallelSet) else texts)
@@ -153,9 +157,8 @@ def _trained_tokenizer(
         made = train_tokenizer(
             text, kind, vocabulary, alphabet=alphabet, causal=settings.causal, length=max(512, settings.length)
         )
-        unfinished = folder.with_name(".tokenizer.part")
-        made.save_pretrained(unfinished)
-        unfinished.rename(folder)
+        with atomic_folder(folder) as part:
+            made.save_pretrained(part)
     workers.wait()
     return _read_tokenizer(folder)
 

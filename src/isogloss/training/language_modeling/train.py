@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.seeds import derive_seed
-from isogloss.models.loading.load import LoadedModel
-from isogloss.models.states.attention import sound_attention, unpadded_attention
+from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.states.attention import unpadded_attention, without_cudnn_attention
 from isogloss.training.engine.bf16_copy import Shadow
 from isogloss.training.engine.budget import rate
 from isogloss.training.engine.checkpoints import Checkpoints
@@ -172,7 +172,7 @@ class _Training:
 
     def descend(self, rows: Batch) -> None:
         """Add the gradient of some rows to those at hand."""
-        with unpadded_attention(self.computing) if rows.attention is None else sound_attention():
+        with unpadded_attention(self.computing) if rows.attention is None else without_cudnn_attention():
             value = self.loss(rows) / rows.terms
         torch.autograd.backward(value)
         self.losses += value.detach()

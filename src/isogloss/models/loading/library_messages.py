@@ -1,0 +1,55 @@
+"""Silencing the transformers library, and its errors as `InputError`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers.utils import logging
+
+from isogloss.core.errors import InputError, IsoglossError, MissingExtra
+
+
+@contextlib.contextmanager
+def quiet_library() -> Iterator[None]:
+    """Without the progress bars and reports of the model library; what matters is checked and raised here."""
+    library: Any = logging
+    verbosity, bars = library.get_verbosity(), library.is_progress_bar_enabled()
+    library.set_verbosity_error()
+    library.disable_progress_bar()
+    try:
+        yield
+    finally:
+        library.set_verbosity(verbosity)
+        if bars:
+            library.enable_progress_bar()
+
+
+@contextlib.contextmanager
+def readable_errors(name: str) -> Iterator[None]:
+    """The model library's failures as one line that says what to do."""
+    try:
+        yield
+    except ImportError as error:
+        if "accelerate" in str(error).lower():
+            raise MissingExtra("accelerate", "large") from None
+        raise InputError(name, "a model that the installed packages can load", _first_line(error)) from None
+    except (IsoglossError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # damaged files make the readers beneath raise anything, even a bare Exception
+        advice = ""
+        if "trust_remote_code" in str(error):
+            advice = "trust_remote_code=True (--trust-remote-code) runs the repository's own code, if you trust it"
+        elif "offload_folder" in str(error):
+            advice = "offload_folder=… (--offload-folder) names a folder with room for the weights that go to disk"
+        elif not Path(name).is_dir():
+            advice = "check the name, or download it where there is a network and give the folder"
+        raise InputError(name, "a loadable model", _first_line(error), advice=advice) from None
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
