@@ -132,7 +132,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
         raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "to_disk", full)
+        patch.setattr(module, "fsync_path", full)
         with pytest.raises(StoreFull, match="make room"):
             put(store, a=b"1" * 1000)
     assert everything(store) == before
@@ -162,7 +162,7 @@ def counted(function):
         return function(*arguments)
     return run
 store = module.Store(sys.argv[1])
-module.to_disk = counted(module.to_disk)
+module.fsync_path = counted(module.to_disk)
 module.file_hash = counted(module.file_hash)
 module.Path.rename = counted(module.Path.rename)
 with store.making("toy-0123", {}) as folder:

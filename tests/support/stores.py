@@ -25,7 +25,7 @@ WITH = {"with": {"torch": "2.0", "system": "Linux"}}
 def write_store(folder: Path, *subjects: Subject, planned: int = 0) -> Store:
     """A study for each subject: its runs are done, and `planned` more are not."""
     store = Store(folder)
-    with mock.patch("isogloss.store.entries.to_disk"):
+    with mock.patch("isogloss.store.entries.fsync_path"):
         for subject in subjects:
             runs = runs_of(subject)
             _write_evaluations(store, subject, runs)

@@ -146,6 +146,16 @@ def atomic_write_binary(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
+def fsync_path(path: Path) -> None:
+    """Have the system write a file, or a folder where it can, to the disk now."""
+    with contextlib.suppress(PermissionError):  # Windows cannot open folders
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def _compressing(plain: IO[bytes], suffix: str) -> Any:
     if suffix == ".gz":
         return gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0)

@@ -1,27 +1,37 @@
-"""Files that must survive a crash: what they hold, as a hash, and that they are on the disk."""
+"""Content hashes (BLAKE2b): of plain values, of bytes and of files. Identities of runs, models and files are these."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
+import json
 from pathlib import Path
+
+BLOCK_BYTES = 1 << 20
+
+
+def digest(*parts: object) -> str:
+    """A hash of plain values; the order of a mapping's keys does not matter.
+
+    >>> digest("pos", {"b": 1, "a": 2}) == digest("pos", {"a": 2, "b": 1}) != digest("ner")
+    True
+    """
+    return hash_bytes(json.dumps(parts, sort_keys=True, default=str).encode(), size=12).hex()
+
+
+def hasher(size: int) -> hashlib.blake2b:
+    """An incremental hash of `size` bytes: `update(content)` any number of times, then `digest()` or `hexdigest()`."""
+    return hashlib.blake2b(digest_size=size)
+
+
+def hash_bytes(content: bytes, size: int) -> bytes:
+    """The hash of `size` bytes of one content."""
+    return hashlib.blake2b(content, digest_size=size).digest()
 
 
 def file_hash(path: Path) -> str:
-    """BLAKE2b of a file's bytes."""
-    digest = hashlib.blake2b(digest_size=16)
+    """The hash of a file's bytes."""
+    content_hash = hasher(16)
     with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def to_disk(path: Path) -> None:
-    """Have the system write it now; folders too, where it can."""
-    with contextlib.suppress(PermissionError):  # Windows opens no folders
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        while block := file.read(BLOCK_BYTES):
+            content_hash.update(block)
+    return content_hash.hexdigest()

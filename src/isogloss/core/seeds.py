@@ -7,12 +7,13 @@ need on top of it, with integer weights and no floating-point functions.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TypeVar
+
+from isogloss.core.hashing import hash_bytes
 
 T = TypeVar("T")
 
@@ -24,7 +25,7 @@ def derive_seed(seed: int, *names: str | int) -> int:
     True
     """
     text = "\x1f".join([str(seed), *map(str, names)])
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+    return int.from_bytes(hash_bytes(text.encode(), 8), "big") >> 1
 
 
 class Chance:

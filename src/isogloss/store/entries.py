@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import secrets
@@ -28,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from isogloss.core.errors import InputError, IsoglossError, UsageError
-from isogloss.core.hashing import file_hash, to_disk
+from isogloss.core.files import fsync_path
+from isogloss.core.hashing import file_hash, hash_bytes
 from isogloss.store.locks import Lock, acquire, held
 
 MANIFEST, MARK = "manifest.json", "isogloss-store.json"
@@ -157,7 +157,7 @@ class Store:
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
-            to_disk(self.place(id).parent)
+            fsync_path(self.place(id).parent)
         except OSError as error:
             raise self.explained(error) from error
         finally:
@@ -226,12 +226,12 @@ def _seal(folder: Path, note: Mapping[str, Any]) -> None:
     body = json.dumps({**note, "files": told}, ensure_ascii=False)
     (folder / MANIFEST).write_text(json.dumps({"seal": _seal_of(body), "body": body}), encoding="utf-8")
     folders = [path for path in folder.rglob("*") if path.is_dir()]
-    for _ in _threads().map(to_disk, [*files, folder / MANIFEST, *folders, folder]):
+    for _ in _threads().map(fsync_path, [*files, folder / MANIFEST, *folders, folder]):
         pass  # an error is raised here
 
 
 def _seal_of(body: str) -> str:
-    return hashlib.blake2b(body.encode(), digest_size=16).hexdigest()
+    return hash_bytes(body.encode(), 16).hex()
 
 
 def _unsealed(id: str, content: bytes) -> Mapping[str, Any]:

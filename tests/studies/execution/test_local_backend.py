@@ -118,7 +118,7 @@ def test_a_stage_that_another_process_makes_is_waited_for(tmp_path: Path) -> Non
 def test_a_full_disk_stops_everything_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from isogloss.store import entries as module
 
-    real, calls = module.to_disk, Counter[str]()
+    real, calls = module.fsync_path, Counter[str]()
 
     def filling(path: Path) -> None:
         calls["all"] += 1
@@ -128,7 +128,7 @@ def test_a_full_disk_stops_everything_and_loses_nothing(tmp_path: Path, monkeypa
 
     jobs = [square(n) for n in range(6)]
     with monkeypatch.context() as patch:
-        patch.setattr(module, "to_disk", filling)
+        patch.setattr(module, "fsync_path", filling)
         with pytest.raises(StoreFull, match="give the same command again"):
             run(jobs, tmp_path, 0)
     before = done(tmp_path)

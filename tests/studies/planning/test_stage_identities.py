@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from isogloss.core.hashing import digest
 from isogloss.studies.planning import fingerprints
-from isogloss.studies.planning.fingerprints import Fingerprints, digest
+from isogloss.studies.planning.fingerprints import Fingerprints
 from isogloss.studies.planning.planner import Plan, plan_study
 from isogloss.studies.schema.study_file import read_study, study_of
 

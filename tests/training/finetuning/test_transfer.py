@@ -14,9 +14,10 @@ from toy import fingerprint, treebank
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.core.hashing import digest
 from isogloss.results.rows.results import Results
 from isogloss.tasks import TASKS
-from isogloss.training.engine.identity import corpus_identity, identity, model_identity
+from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import Report
 from isogloss.training.finetuning import transfer as module
 from isogloss.training.finetuning.finetuned_files import load_finetuned
@@ -176,7 +177,7 @@ def test_identities_are_of_content(bert: LoadedModel, tmp_path: Path) -> None:
     bert.tokenizer.save_pretrained(tmp_path)
     same = replace(bert, pooler={})  # which is no part of the body
     assert model_identity(ig.load_model(tmp_path, device="cpu")) == model_identity(same) != model_identity(bert)
-    assert identity(1, 2) != identity(12)
+    assert digest(1, 2) != digest(12)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ A whole model with adapters inside can be saved too, as any other: its configura
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import warnings
@@ -22,7 +21,7 @@ from torch import Tensor, nn
 from isogloss import __version__
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import atomic_write
-from isogloss.core.hashing import file_hash
+from isogloss.core.hashing import file_hash, hasher
 from isogloss.core.registry import check_name
 from isogloss.models.adapters.hooks import NAME, PLACEMENTS, ROLES, Placement, stack_of
 from isogloss.models.adapters.lora import inject_lora
@@ -163,7 +162,7 @@ def _mark(model: LoadedModel) -> dict[str, Any]:
 
 
 def _hash(body: nn.Module) -> str:
-    digest = hashlib.blake2b(digest_size=8)
+    digest = hasher(8)
     for name, tensor in sorted(body.state_dict().items()):
         if tensor.ndim == 1 and tensor.is_floating_point() and not name.startswith(f"{NAME}."):
             rounded = tensor.detach().cpu().to(torch.bfloat16)  # the same whether read in bf16 or in fp32

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from isogloss.core.hashing import digest
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.subword_dropout import DroppingTokenizer
 from isogloss.store.entries import Damaged
 from isogloss.studies.execution.jobs import Site
-from isogloss.studies.planning.fingerprints import digest
 from isogloss.tasks.examples import Example
 from isogloss.tasks.task import Labels, Task
 

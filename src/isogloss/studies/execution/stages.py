@@ -15,6 +15,7 @@ import torch
 from isogloss.analysis.similarity import similarity
 from isogloss.analysis.word_distances import word_distances
 from isogloss.core.errors import UsageError
+from isogloss.core.hashing import digest
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import AnyCorpus, Corpus
@@ -27,7 +28,6 @@ from isogloss.studies.execution.backends import Stage
 from isogloss.studies.execution.corpora import language_of_name, read_bitexts, read_corpora, read_parallel
 from isogloss.studies.execution.encoding_cache import remembering
 from isogloss.studies.execution.jobs import Site
-from isogloss.studies.planning.fingerprints import digest
 from isogloss.studies.schema.interventions import CHANGES, RUN
 from isogloss.studies.schema.text_changes import TEXT_CHANGES
 from isogloss.tasks import TASKS

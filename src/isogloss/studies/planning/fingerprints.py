@@ -5,7 +5,6 @@ Hashes of files are kept in the store by path, size and time of change, so that 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -17,7 +16,7 @@ from isogloss import __version__
 from isogloss.core.bundled import SHIPPED
 from isogloss.core.errors import InputError
 from isogloss.core.files import packed_instead
-from isogloss.core.hashing import file_hash
+from isogloss.core.hashing import digest, file_hash
 from isogloss.store.entries import Store, write_whole
 from isogloss.studies.schema.references import LAB, TRANSLITERATED, Part, Reference, mixed_parts
 from isogloss.studies.schema.text_changes import TEXT_CHANGES
@@ -25,15 +24,6 @@ from isogloss.studies.schema.text_changes import TEXT_CHANGES
 CACHE = "fingerprints.json"
 HUB_TIMEOUT = 10.0  # seconds
 PASSED_OVER = ("README.md", "log.tsv", "evaluations.tsv")  # files of a model folder that no result depends on
-
-
-def digest(*parts: object) -> str:
-    """A hash of plain values.
-
-    >>> digest("pos", {"b": 1, "a": 2}) == digest("pos", {"a": 2, "b": 1}) != digest("ner")
-    True
-    """
-    return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=12).hexdigest()
 
 
 class Fingerprints:

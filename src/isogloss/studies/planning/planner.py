@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from isogloss.core.hashing import digest
 from isogloss.store.study_records import Run
 from isogloss.studies.execution.backends import Stage
-from isogloss.studies.planning.fingerprints import Fingerprints, digest
+from isogloss.studies.planning.fingerprints import Fingerprints
 from isogloss.studies.planning.plan import Plan
 from isogloss.studies.schema.continual import Continual
 from isogloss.studies.schema.interventions import Change

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from isogloss.core.errors import UsageError
+from isogloss.core.hashing import digest
 from isogloss.studies.execution.backends import Job, Stage
-from isogloss.studies.planning.fingerprints import digest
 from isogloss.studies.schema.study import BILSTM
 
 

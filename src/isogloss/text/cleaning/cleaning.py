@@ -6,7 +6,6 @@ it, by a sample if one is given, and by its script alone otherwise: `LineFilter.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections import Counter
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from isogloss.core.errors import UsageError
+from isogloss.core.hashing import hash_bytes
 from isogloss.corpora.corpus import Corpus
 from isogloss.languages.codes import canonical
 from isogloss.languages.facts import language
@@ -114,7 +114,7 @@ def judge(lines: Iterable[str], chosen: LineFilter) -> Iterator[tuple[str, str |
     for line in lines:
         reason = chosen.reason(line)
         if reason is None and not chosen.repeats:
-            key = hashlib.blake2b(_gist(line).encode(), digest_size=8).digest()
+            key = hash_bytes(_gist(line).encode(), 8)
             reason = "seen before" if key in seen else None
             seen.add(key)
         yield line, reason

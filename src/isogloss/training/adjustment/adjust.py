@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from isogloss import __version__
 from isogloss.core.errors import UsageError
 from isogloss.core.files import atomic_write
+from isogloss.core.hashing import digest
 from isogloss.core.registry import check_name
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
@@ -31,7 +32,7 @@ from isogloss.training.adjustment.pairs import PairOptions, encode_pairs
 from isogloss.training.engine.batch_shapes import rounded
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import join
-from isogloss.training.engine.identity import corpus_identity, identity, model_identity
+from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.loop import train
 from isogloss.training.engine.objective import Objective, Shaped
 from isogloss.training.engine.progress import Progress, Report
@@ -96,7 +97,7 @@ def adjustment(
     chosen = chosen_layers(original, layers)
     examples = encode_pairs(original, bitexts, pairs)
     adjusted = clone(original)
-    run = identity(VERSION, model_identity(loaded), [corpus_identity(one) for one in bitexts], chosen, asdict(pairs),
+    run = digest(VERSION, model_identity(loaded), [corpus_identity(one) for one in bitexts], chosen, asdict(pairs),
                    asdict(loss), asdict(settings), settings.bf16(original.device), seed)  # fmt: skip
     folder = None if out is None else Path(out)
     if folder and finished(folder, run):

@@ -18,7 +18,8 @@ from typing import Any
 import torch
 
 from isogloss.core.errors import UsageError
-from isogloss.core.hashing import file_hash, to_disk
+from isogloss.core.files import fsync_path
+from isogloss.core.hashing import file_hash
 
 GENERATIONS = 2
 SPACING, QUICK = 20, 1.0  # one that took longer than so many seconds takes at most this part of the time
@@ -65,10 +66,10 @@ class Checkpoints:
         manifest = {"identity": self.identity, "step": step, "hash": file_hash(unfinished / STATE)}
         (unfinished / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         for path in (unfinished / STATE, unfinished / MANIFEST, unfinished):
-            to_disk(path)
+            fsync_path(path)
         shutil.rmtree(target, ignore_errors=True)
         unfinished.rename(target)
-        to_disk(self.folder)
+        fsync_path(self.folder)
         for old in self._newest_first()[GENERATIONS:]:
             shutil.rmtree(old, ignore_errors=True)
         self._saved = time.monotonic()

@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 import torch
 
+from isogloss.core.hashing import digest, hasher
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.loaded_model import LoadedModel
 
 NAMES_ONLY = ("_name_or_path", "transformers_version", "architectures", "dtype")  # of a configuration: no effect
 
 
-def identity(*parts: object) -> str:
-    """A hash of plain values.
-
-    >>> identity("pos", {"b": 1, "a": 2}) == identity("pos", {"a": 2, "b": 1}) != identity("ner")
-    True
-    """
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-
-
 def model_identity(model: LoadedModel) -> str:
     """A hash of all that a model computes with: weights, configuration, tokenizer and special tokens."""
-    digest = hashlib.blake2b(digest_size=12)
+    weights = hasher(12)
     for name, tensor in sorted({**model.body.state_dict(), **model.pooler}.items()):
-        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+        weights.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        weights.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
     config: Any = model.body.config
     plain = {name: value for name, value in config.to_dict().items() if name not in NAMES_ONLY}
     marks = tokenizer_identity(model.tokenizer)
-    return identity(digest.hexdigest(), plain, marks, model.prefix, model.suffix, model.max_length)
+    return digest(weights.hexdigest(), plain, marks, model.prefix, model.suffix, model.max_length)
 
 
 def corpus_identity(corpus: AnyCorpus) -> str:
     """A hash of a corpus's language and items; where it came from does not matter."""
-    digest = hashlib.blake2b(f"{corpus.format.kind} {corpus.lang}".encode(), digest_size=12)
+    items = hasher(12)
+    items.update(f"{corpus.format.kind} {corpus.lang}".encode())
     for item in corpus:
-        digest.update(repr(item).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+        items.update(repr(item).encode("utf-8", "surrogatepass"))
+    return items.hexdigest()
 
 
 def tokenizer_identity(tokenizer: Any) -> object:

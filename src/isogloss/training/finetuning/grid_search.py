@@ -13,10 +13,11 @@ from typing import Any
 import polars as pl
 
 from isogloss.core.files import atomic_write
+from isogloss.core.hashing import digest
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.task import Task
-from isogloss.training.engine.identity import corpus_identity, identity, model_identity
+from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import Report
 from isogloss.training.engine.settings import Settings
 from isogloss.training.finetuning.finetune import finetune
@@ -54,7 +55,7 @@ def grid_search(
     parts = (model_identity(model), task.name, corpus_identity(train_on), corpus_identity(dev), seed)
     rows = []
     for one in tried:
-        path = Path(out) / "grid" / f"{identity(*parts, asdict(one))}.json" if out else None
+        path = Path(out) / "grid" / f"{digest(*parts, asdict(one))}.json" if out else None
         if path and path.exists():
             rows.append(json.loads(path.read_text(encoding="utf-8")))
             continue

@@ -18,6 +18,7 @@ import polars as pl
 
 from isogloss.core.errors import UsageError
 from isogloss.core.files import atomic_write
+from isogloss.core.hashing import digest
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import AnyCorpus
@@ -33,7 +34,7 @@ from isogloss.tasks.task import Task
 from isogloss.training.adjustment.replay import AlignmentReplay
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import join
-from isogloss.training.engine.identity import corpus_identity, identity, model_identity
+from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import Report
 from isogloss.training.engine.settings import Settings, settings_for
 from isogloss.training.finetuning.adapter_swapping import swapped
@@ -137,7 +138,7 @@ def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], No
         extra = extra.bound(this.model, model, seed)
     learnt = (asdict(this.settings), this.settings.bf16(model.device), seed, described(extra))
     corpora_used = (corpus_identity(this.train), corpus_identity(this.dev))
-    run = identity(VERSION, model_identity(model), this.task.name, *corpora_used, *learnt)
+    run = digest(VERSION, model_identity(model), this.task.name, *corpora_used, *learnt)
     folder = this.out / f"{this.task.name}-{this.train.lang}-seed{seed}-{run}" if this.out else None
     scored_in = folder / f"scores-{_tests_identity(this)}" if folder else None
     if scored_in and (scored_in / "rows.parquet").exists():
@@ -247,7 +248,7 @@ def _tests_identity(experiment: Experiment) -> str:
     names = {name: corpus_identity(corpus) for name, corpus in experiment.test.items()}
     told = [list(names.items()), Path(experiment.model.name).name, experiment.changes]
     swaps = {name: [repr(adapter), adapter.digest()] for name, adapter in experiment.swap.items()}
-    return identity(*told, *([swaps] if swaps else []))
+    return digest(*told, *([swaps] if swaps else []))
 
 
 def _distinct(seeds: Iterable[int]) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from isogloss.core.errors import UsageError
+from isogloss.core.hashing import digest
 from isogloss.core.registry import check_name
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.parallel import ParallelSet
@@ -21,7 +22,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import join
-from isogloss.training.engine.identity import identity, model_identity
+from isogloss.training.engine.identity import model_identity
 from isogloss.training.language_modeling.evaluation import evaluation
 from isogloss.training.language_modeling.heldout import survey
 from isogloss.training.language_modeling.language_sampling import apportion, shares
@@ -113,7 +114,7 @@ def adaptation(
     last = math.ceil(limit * sum(places) / plan.batch)
     plan = replace(plan, budget=Budget(min(steps or last, last), tokens, minutes))
     folder = None if out is None else Path(out)
-    run = identity(VERSION, model_identity(base), {lang: one.digest for lang, one in found.items()}, places,
+    run = digest(VERSION, model_identity(base), {lang: one.digest for lang, one in found.items()}, places,
                    asdict(plan), seed)  # fmt: skip
     if folder and adapter is not None and finished(folder, run):
         return use_adapter(folder, train=True)(base), read_history(folder)

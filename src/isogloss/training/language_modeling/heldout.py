@@ -6,7 +6,6 @@ larger than memory can be read as a stream, several times.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse, islice
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
+from isogloss.core.hashing import hash_bytes, hasher
 from isogloss.corpora.raw import stream_files
 from isogloss.training.language_modeling.packing import CHUNK, Text
 
@@ -68,7 +68,7 @@ def _survey(lang: str, lines: Iterable[Text]) -> Survey:
         raise UsageError(f"'{lang}': expected lines of text, got one string; put it in a list")
     number = characters = highest = 0
     lowest = bound = 2**64  # lines with a fingerprint below the bound are held out
-    digest = hashlib.blake2b(digest_size=12)
+    digest = hasher(12)
     low: list[tuple[int, Text]] = []  # what may be held out: the bound falls as lines are read
     remaining = iter(lines)
     while chunk := list(islice(remaining, CHUNK)):
@@ -89,7 +89,7 @@ def _survey(lang: str, lines: Iterable[Text]) -> Survey:
 
 
 def _fingerprints(written: Sequence[bytes]) -> npt.NDArray[np.uint64]:
-    digests = b"".join([hashlib.blake2b(line, digest_size=8).digest() for line in written])
+    digests = b"".join([hash_bytes(line, 8) for line in written])
     return np.frombuffer(digests, ">u8").astype(np.uint64)
 
 

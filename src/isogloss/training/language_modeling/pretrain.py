@@ -12,6 +12,7 @@ from typing import Any
 import transformers
 
 from isogloss.core.errors import UnknownName, UsageError
+from isogloss.core.hashing import digest
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.models.loading.library_messages import quiet_library
 from isogloss.models.loading.load import load_model
@@ -23,7 +24,7 @@ from isogloss.models.tokenization.training import KINDS, train_tokenizer
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import join
-from isogloss.training.engine.identity import identity, tokenizer_identity
+from isogloss.training.engine.identity import tokenizer_identity
 from isogloss.training.language_modeling.evaluation import evaluation
 from isogloss.training.language_modeling.heldout import Survey, survey
 from isogloss.training.language_modeling.language_sampling import balanced_lines
@@ -80,7 +81,7 @@ def pretrain(
     plan = LanguageModelSettings(**{"by_line": settings.get("objective") == "tlm", **settings}, budget=budget)
     found = survey(_pairs(texts, plan) if isinstance(texts, ParallelSet) else texts)
     given = None if tokenizer in KINDS else _read_tokenizer(tokenizer)
-    run = identity(VERSION, {lang: one.digest for lang, one in found.items()},
+    run = digest(VERSION, {lang: one.digest for lang, one in found.items()},
                    tokenizer if given is None else tokenizer_identity(given), vocabulary,
                    alphabet, layers, width, heads, norm, dropout, asdict(plan), seed)  # fmt: skip
     if not finished(folder, run):
