@@ -162,7 +162,7 @@ def counted(function):
         return function(*arguments)
     return run
 store = module.Store(sys.argv[1])
-module.fsync_path = counted(module.to_disk)
+module.fsync_path = counted(module.fsync_path)
 module.file_hash = counted(module.file_hash)
 module.Path.rename = counted(module.Path.rename)
 with store.making("toy-0123", {}) as folder:
