@@ -13,8 +13,8 @@ from toy import fingerprint, treebank
 
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.core.hashing import digest
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
 from isogloss.tasks import TASKS
 from isogloss.training.engine.identity import corpus_identity, model_identity
