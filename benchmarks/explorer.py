@@ -28,7 +28,7 @@ VIEWS: dict[str, tuple[str, Callable[[int], dict[str, object]]]] = {
     "two runs": ("/compare", lambda i: {"run": [str(500 * i), str(500 * i + 25)]}),
     "ten runs": ("/compare", lambda i: {"run": [str(500 * i + j) for j in range(10)]}),
     "32 runs": ("/compare", lambda i: {"run": [str((500 * i + 25 * j) % 5000) for j in range(32)]}),
-    "charts of 32": ("/series", lambda i: {"run": [str((500 * i + 25 * j) % 5000) for j in range(32)]}),
+    "charts of 32": ("/chart-data", lambda i: {"run": [str((500 * i + 25 * j) % 5000) for j in range(32)]}),
     "a test": (
         "/test",
         lambda i: {"run": ["0", "25"], "target": f"language-{i}", "metric": "accuracy", "column": 1},

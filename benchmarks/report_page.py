@@ -16,9 +16,9 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / name) for name in ("re
 
 def run(quick: bool = False) -> None:
     from browsing import chromium
-    from subjects import large, small
+    from report_inputs import large, small
 
-    from isogloss.report.write import write_report
+    from isogloss.report.write_report import write_report
 
     subject = small() if quick else large()
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:

@@ -22,7 +22,7 @@ PUBLIC = {
     "Results": "isogloss.results.rows.results",
     "run_study": "isogloss.studies.execution.run_study",
     "diagnose": "isogloss.diagnosis.diagnose",
-    "write_report": "isogloss.report.write",
+    "write_report": "isogloss.report.write_report",
     "Study": "isogloss.studies.schema.study",
     "gap_similarity": "isogloss.analysis.gap_similarity",
     "leave_one_language_out": "isogloss.analysis.gap_prediction",

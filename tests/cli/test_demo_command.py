@@ -13,8 +13,8 @@ from browsing import Opened, chromium
 
 from isogloss.cli import demo, main, screen
 from isogloss.diagnosis import study_runner as bench
-from isogloss.report.one_page import Section
-from isogloss.report.subject import from_store
+from isogloss.report.inputs import inputs_from_store
+from isogloss.report.sections import Section
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.tables import Cell, Table
 from isogloss.studies.execution import run_study as run
@@ -75,7 +75,7 @@ def test_the_whole_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     one, two, three, four, five = short.splitlines()[:5]
     assert f"Report: {folder / 'report.html'}" in short
 
-    subject = from_store(folder / "store", "demo")
+    subject = inputs_from_store(folder / "store", "demo")
     curves, rows = subject.results.curves.frame, subject.results.frame.filter(split="test")
     matching = curves.filter(changes="REF", index="matching")
     means = matching.group_by("layer").agg(pl.col("value").mean()).sort("layer")["value"].to_list()

@@ -19,9 +19,9 @@ from isogloss.diagnosis.source_ranking import Ranking
 from isogloss.diagnosis.verdict import SYSTEM_COLUMNS, Verdict
 from isogloss.indexes.curve_shape import first_align_then_predict
 from isogloss.models.tokenization.statistics import ScriptCoverage, TokenizerStatistics
-from isogloss.report.analysis import analyse
-from isogloss.report.one_page import Section
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
+from isogloss.report.sections import Section
+from isogloss.report.statistics import compute_statistics
 from isogloss.results.rows.curves import CURVE_COLUMNS, SHAPE_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import SHARE_COLUMNS, DistanceHistograms
 from isogloss.results.rows.results import Results
@@ -63,7 +63,7 @@ def distances() -> DistanceHistograms:
     return DistanceHistograms(pl.DataFrame(bins), pl.DataFrame(summary), pl.DataFrame(schema=SHARE_COLUMNS))
 
 
-def subject(costs: dict[str, float] = COSTS, away: dict[str, float] = AWAY) -> Subject:
+def subject(costs: dict[str, float] = COSTS, away: dict[str, float] = AWAY) -> ReportInputs:
     scores = {(column, "qla"): [HOME - cost / 2] for column, cost in costs.items()}
     scores |= {(column, target): [score - cost] for column, cost in costs.items() for target, score in away.items()}
     after = {**LAYERS, "qlf": [0.1, 0.35, 0.33]}
@@ -71,7 +71,7 @@ def subject(costs: dict[str, float] = COSTS, away: dict[str, float] = AWAY) -> S
     results = StudyResults(
         result_rows(scores, study="demo", source="qla"), curves=Curves(curves, shapes=shapes_of(curves))
     )
-    return Subject("demo", results, distances=distances())
+    return ReportInputs("demo", results, distances=distances())
 
 
 def text_of(part: Section) -> str:
@@ -87,7 +87,7 @@ def test_where_languages_meet() -> None:
     )
     assert "the most alike is Belvo (qlb), 1.00 at layer 1; the least alike is Jagur (qlj), 0.03" in part.sentences[1]
     assert part.table and len(part.table.body) == len(INDEXES) * len(TARGETS)
-    assert part.picture and "<svg" in part.picture.svg and "qla–qlf" in part.picture.svg
+    assert part.image and "<svg" in part.image.svg and "qla–qlf" in part.image.svg
 
 
 def test_which_layers_carry_transfer() -> None:
@@ -109,14 +109,14 @@ def test_other_results_are_told_as_they_are() -> None:
 
 def test_gap_and_similarity() -> None:
     about = subject()
-    part = story.gaps(about, analyse(about))
+    part = story.gaps(about, compute_statistics(about))
     lost = [HOME - AWAY[target] for target in TARGETS]
     found = spearmanr(lost, [sum(LAYERS[target]) for target in TARGETS])
     rho = f"{found.statistic:.2f}".replace("-", "−")
     assert f"over 5 languages: anc {rho}" in part.sentences[0]
     assert f"matching {rho}" in part.sentences[0]
     assert "from 5.0 points in Belvo (qlb) to 60.0 in Jagur (qlj)" in part.sentences[1]
-    assert part.picture and "qlj" in part.picture.svg
+    assert part.image and "qlj" in part.image.svg
 
 
 @pytest.mark.parametrize(
@@ -136,13 +136,13 @@ def test_nothing_is_concluded_that_was_not_found(rows: list[tuple[float, float]]
 
 def test_adjustment() -> None:
     about = subject()
-    part = story.adjustment(about, analyse(about), 500)
+    part = story.adjustment(about, compute_statistics(about), 500)
     assert "overlap by 0.38 instead of 0.45 (a related pair is the closer one in 90.0% instead of 86.0%)" in text_of(
         part
     )
     assert "is 0.33 instead of 0.30 at the last layer and 0.35 (1) instead of 0.30 (2) at its best" in text_of(part)
     assert "pos in qlf: −3.0 points (not significant)." in text_of(part)  # one seed and no predictions: not tested
-    assert part.picture and part.picture.svg.count(">overlap") == 2
+    assert part.image and part.image.svg.count(">overlap") == 2
 
 
 def verdict(scores: dict[str, list[float]], **facts: Any) -> Verdict:

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from report_inputs import SCORES, prediction, small
 from result_rows import result_rows
 from stores import parsed, runs_of, write_store
-from subjects import SCORES, prediction, small
 
 from isogloss.core.errors import UsageError
 from isogloss.explorer.comparison import columns, metrics, side_by_side, significance
-from isogloss.explorer.index import Index
+from isogloss.explorer.store_index import StoreIndex
 from isogloss.metrics.significance import paired_bootstrap, permutation_test
 from isogloss.metrics.tagging import TagCounts
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
 from isogloss.results.comparisons.deltas import deltas
 from isogloss.results.rows.study_results import StudyResults
 
@@ -25,13 +25,13 @@ RUNS = [run.name for run in runs_of(small())]  # three seeds of REF, then three 
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def index(tmp_path_factory: pytest.TempPathFactory) -> StoreIndex:
     folder = tmp_path_factory.mktemp("store")
     write_store(folder, small(), parsed())
-    return Index(folder)
+    return StoreIndex(folder)
 
 
-def test_seeds_of_an_experiment_make_one_column(index: Index) -> None:
+def test_seeds_of_an_experiment_make_one_column(index: StoreIndex) -> None:
     results = index.results(RUNS)
     assert [(one.label, len(one.runs)) for one in columns(results, "accuracy")] == [("REF", 3), ("1-2", 3)]
     apart = columns(results, "accuracy", together=False)
@@ -40,13 +40,13 @@ def test_seeds_of_an_experiment_make_one_column(index: Index) -> None:
     assert [one.label for one in seeds] == ["seed 0", "seed 1"], "one experiment is taken apart"
 
 
-def test_columns_are_those_that_have_the_metric(index: Index) -> None:
+def test_columns_are_those_that_have_the_metric(index: StoreIndex) -> None:
     results = index.results([RUNS[0], runs_of(parsed())[0].name])
     assert metrics(results) == ["accuracy", "las"]
     assert [one.runs for one in columns(results, "las")] == [(runs_of(parsed())[0].name,)]
 
 
-def test_differences_are_those_of_deltas(index: Index) -> None:
+def test_differences_are_those_of_deltas(index: StoreIndex) -> None:
     results = index.results(RUNS)
     shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
     expected = {row["target"]: row for row in deltas(results.frame, reference="REF").iter_rows(named=True)}
@@ -59,13 +59,13 @@ def test_differences_are_those_of_deltas(index: Index) -> None:
     assert shown["fr"][1].shade == "farthest-below"
 
 
-def test_the_order_says_what_is_the_reference(index: Index) -> None:
+def test_the_order_says_what_is_the_reference(index: StoreIndex) -> None:
     results = index.results(RUNS[::-1])
     shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
     assert shown["fr"][1].delta == pytest.approx(np.mean(SCORES["REF", "fr"]) - np.mean(SCORES["1-2", "fr"]))
 
 
-def test_runs_with_other_seeds_are_compared_one_to_one(index: Index) -> None:
+def test_runs_with_other_seeds_are_compared_one_to_one(index: StoreIndex) -> None:
     results = index.results([RUNS[0], RUNS[4]])  # seed 0 of REF and seed 1 of 1-2
     shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
     assert shown["fr"][1].delta == pytest.approx(0.62 - 0.80)
@@ -82,7 +82,7 @@ def test_other_test_sets_are_not_compared(tmp_path: Path) -> None:
     assert shown["de"][1].delta == pytest.approx(-0.1)
 
 
-def sentences(chance: np.random.Generator) -> Subject:
+def sentences(chance: np.random.Generator) -> ReportInputs:
     """One seed, thirty sentences of ten words: REF has nine of them right on average, 1-2 seven."""
     rows = result_rows({("REF", "fr"): [0.9], ("1-2", "fr"): [0.7]}, n=30)
     made = []
@@ -90,13 +90,13 @@ def sentences(chance: np.random.Generator) -> Subject:
         for item in range(30):
             right = chance.random(10) < share
             made.append(prediction(run, "fr", item, ["w"] * 10, ["A"] * 10, np.where(right, "A", "B").tolist()))
-    return Subject("tests", StudyResults(rows, pl.DataFrame(made).lazy()))
+    return ReportInputs("tests", StudyResults(rows, pl.DataFrame(made).lazy()))
 
 
 def test_tests_and_intervals_are_over_the_sentences(tmp_path: Path) -> None:
     subject = sentences(np.random.default_rng(0))
     write_store(tmp_path, subject)
-    results = Index(tmp_path).results([run.name for run in runs_of(subject)])
+    results = StoreIndex(tmp_path).results([run.name for run in runs_of(subject)])
     first, second = columns(results, "accuracy")
     found = significance(results, first, second, "accuracy", "fr")
     frames = subject.results.predictions.collect().partition_by("run", maintain_order=True)
@@ -111,7 +111,7 @@ def test_tests_and_intervals_are_over_the_sentences(tmp_path: Path) -> None:
     assert found["test"] == "permutation of examples"
 
 
-def test_tests_of_several_seeds_keep_the_interval_over_seeds(index: Index) -> None:
+def test_tests_of_several_seeds_keep_the_interval_over_seeds(index: StoreIndex) -> None:
     results = index.results(RUNS)
     first, second = columns(results, "accuracy")
     found = significance(results, first, second, "accuracy", "fr")
@@ -124,7 +124,7 @@ def test_tests_of_several_seeds_keep_the_interval_over_seeds(index: Index) -> No
     assert found["over"] == "seeds"
 
 
-def test_what_cannot_be_tested(index: Index) -> None:
+def test_what_cannot_be_tested(index: StoreIndex) -> None:
     results = index.results(RUNS)
     shown = columns(results, "accuracy")
     nothing = replace(results, predictions=results.predictions.filter(pl.col("run") == ""))

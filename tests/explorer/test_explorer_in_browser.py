@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 import pytest
 from browsing import Opened, chromium
+from report_inputs import SCRIPT, hostile, small
 from stores import parsed, runs_of, write_store
-from subjects import SCRIPT, hostile, small
 from werkzeug.serving import make_server
 
 from isogloss.explorer.app import create_app

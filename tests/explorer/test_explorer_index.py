@@ -6,31 +6,31 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from report_inputs import SCORES, small
 from stores import parsed, runs_of, write_store
-from subjects import SCORES, small
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.explorer import index as indexing
-from isogloss.explorer.gathering import curve_rows, gathered, score_rows
-from isogloss.explorer.index import TOGETHER, Index
+from isogloss.explorer import store_index
+from isogloss.explorer.run_results import curve_rows, gathered, score_rows
 from isogloss.explorer.runs import facets, filtered, lines, overview, sorted_lines, task_metrics
-from isogloss.results.rows.study_results import gather
+from isogloss.explorer.store_index import MAX_RUNS, StoreIndex
+from isogloss.results.rows.study_results import read_study_results
 from isogloss.store.entries import Store
 from isogloss.store.study_records import read_record
 
 
 def test_only_a_store_is_opened_and_nothing_is_made(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected a store"):
-        Index(tmp_path)
+        StoreIndex(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_rows_are_those_of_the_store(tmp_path: Path) -> None:
     store = write_store(tmp_path, small(), parsed(), planned=2)
-    snapshot = Index(tmp_path).now()
+    snapshot = StoreIndex(tmp_path).now()
     for name in ("s", "trees"):
         record = read_record(store, name)
-        owned, whole = [(record, run) for run in record.runs], gather(record, store)
+        owned, whole = [(record, run) for run in record.runs], read_study_results(record, store)
         assert score_rows(snapshot, owned).equals(whole.frame)
         assert curve_rows(snapshot, owned, store).equals(whole.curves.frame)
         found = gathered(snapshot, owned, store).distances
@@ -42,7 +42,7 @@ def test_rows_are_those_of_the_store(tmp_path: Path) -> None:
 
 def test_summaries_are_means_over_other_languages(tmp_path: Path) -> None:
     write_store(tmp_path, small())
-    snapshot = Index(tmp_path).now()
+    snapshot = StoreIndex(tmp_path).now()
     run = snapshot.record("s").runs[1]
     others = [SCORES["REF", target][1] for target in ("fr", "ug", "de", "ar")]
     summary = snapshot.summaries[run.evaluation]["accuracy"]
@@ -52,19 +52,19 @@ def test_summaries_are_means_over_other_languages(tmp_path: Path) -> None:
 
 def test_new_studies_and_runs_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_store(tmp_path, small())
-    index = Index(tmp_path)
+    index = StoreIndex(tmp_path)
     before = index.now()
     write_store(tmp_path, parsed(), planned=1)
     after = index.now()
     assert (before.records.keys(), after.records.keys()) == ({"s"}, {"s", "trees"})
     assert len(after.rows) == len(before.rows) + 4
-    monkeypatch.setattr(indexing, "FRESH", 0.0)
+    monkeypatch.setattr(store_index, "MTIME_RESOLUTION_SECONDS", 0.0)
     assert index.now() is index.now(), "nothing is read again where nothing has changed"
 
 
 def test_a_finished_run_is_noticed_among_results(tmp_path: Path) -> None:
     store = write_store(tmp_path, parsed(), planned=1)
-    index = Index(tmp_path)
+    index = StoreIndex(tmp_path)
     assert index.results(["open 0"]).frame.is_empty()
     done = runs_of(parsed())[0]
     files = store.need(done.evaluation).whole()
@@ -80,7 +80,7 @@ def test_what_is_damaged_is_said_and_does_not_end_the_rest(tmp_path: Path) -> No
     store = write_store(tmp_path, small())
     first = runs_of(small())[0]
     (store.place(first.evaluation) / "rows.parquet").write_bytes(b"other bytes")
-    snapshot = Index(tmp_path).now()
+    snapshot = StoreIndex(tmp_path).now()
     assert "rows.parquet have changed" in snapshot.damaged[first.evaluation]
     states = [line.state for line in lines(snapshot, snapshot.record("s"), ())]
     assert states == ["damaged", *["done"] * 5]
@@ -88,20 +88,20 @@ def test_what_is_damaged_is_said_and_does_not_end_the_rest(tmp_path: Path) -> No
 
 def test_runs_of_several_studies_come_in_the_order_asked_for(tmp_path: Path) -> None:
     write_store(tmp_path, small(), parsed())
-    index = Index(tmp_path)
+    index = StoreIndex(tmp_path)
     names = [runs_of(parsed())[1].name, runs_of(small())[0].name]
     found = index.results(names)
     assert found.frame["run"].unique(maintain_order=True).to_list() == names
     assert set(found.predictions.select("run", "target").collect()["run"]) == set(names)
     with pytest.raises(UnknownName, match="no such run"):
         index.results(["../../etc/passwd"])
-    with pytest.raises(UsageError, match=f"1 to {TOGETHER} runs"):
+    with pytest.raises(UsageError, match=f"1 to {MAX_RUNS} runs"):
         index.results([])
 
 
 def test_lists_filter_and_sort(tmp_path: Path) -> None:
     write_store(tmp_path, small(), planned=3)
-    snapshot = Index(tmp_path).now()
+    snapshot = StoreIndex(tmp_path).now()
     every = lines(snapshot, snapshot.record("s"), {"finetuned-open1"})
     assert facets(every) == {"state": ["done", "open", "running"], "changes": ["REF", "1-2"]}
     assert [line.run.name for line in filtered(every, {"state": "running"})] == ["open 1"]
@@ -117,11 +117,11 @@ def test_lists_filter_and_sort(tmp_path: Path) -> None:
 
 def test_the_overview_is_the_table_of_the_results(tmp_path: Path) -> None:
     store = write_store(tmp_path, small())
-    snapshot = Index(tmp_path).now()
+    snapshot = StoreIndex(tmp_path).now()
     every = lines(snapshot, snapshot.record("s"), ())
     assert task_metrics(snapshot, every) == {"pos": ["accuracy"]}
     shown = overview(snapshot, every, "pos", "accuracy", 1)
-    table = gather(read_record(store, "s"), store).table()
+    table = read_study_results(read_record(store, "s"), store).table()
     for one in shown.experiments:
         own = table.filter(pl.col("changes") == one.facts[0])
         assert one.scores == pytest.approx(dict(own.select("target", "mean").iter_rows()))
@@ -131,4 +131,4 @@ def test_the_overview_is_the_table_of_the_results(tmp_path: Path) -> None:
 
 def test_an_empty_store(tmp_path: Path) -> None:
     Store(tmp_path)
-    assert Index(tmp_path).now().records == {}
+    assert StoreIndex(tmp_path).now().records == {}

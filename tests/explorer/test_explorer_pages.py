@@ -16,12 +16,12 @@ from urllib.parse import quote, urlencode
 import polars as pl
 import pytest
 from flask.testing import FlaskClient
+from report_inputs import HOSTILE, SCRIPT, UYGHUR, hostile, small
 from stores import parsed, runs_of, write_store
-from subjects import HOSTILE, SCRIPT, UYGHUR, hostile, small
 from werkzeug.test import TestResponse
 
 from isogloss.explorer.app import create_app
-from isogloss.results.rows.study_results import gather
+from isogloss.results.rows.study_results import read_study_results
 from isogloss.store.entries import Store
 from isogloss.store.running_jobs import Notice
 from isogloss.store.study_records import read_record
@@ -169,7 +169,7 @@ def test_sentences_and_their_filters(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_rows_come_as_they_are_in_the_store(client: FlaskClient, folder: Path, form: str) -> None:
-    results = gather(read_record(Store(folder), "s"), Store(folder))
+    results = read_study_results(read_record(Store(folder), "s"), Store(folder))
     read = {"csv": pl.read_csv, "parquet": pl.read_parquet}[form]
     answer = get(client, f"/download/rows.{form}", study="s")
     assert answer.headers["Content-Disposition"] == f'attachment; filename="s-rows.{form}"'
@@ -216,7 +216,7 @@ def test_hostile_names_and_words_stay_text(client: FlaskClient, path: str, query
 
 
 def test_hostile_names_of_charts_are_data(client: FlaskClient) -> None:
-    answer = get(client, "/series", run=[run.name for run in runs_of(hostile())])
+    answer = get(client, "/chart-data", run=[run.name for run in runs_of(hostile())])
     assert (answer.status_code, answer.mimetype) == (200, "application/json")
     assert SCRIPT in {one["metric"] for one in answer.json["scores"]}  # type: ignore[index]
 

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_inputs import prediction
 from result_rows import result_rows
 from stores import parsed, runs_of
-from subjects import prediction
 
 from isogloss.core.errors import UnknownName
 from isogloss.explorer.sentences import PAGE, Sentences, Wanted, sentences

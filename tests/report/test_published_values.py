@@ -7,12 +7,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from report_inputs import SCORES, small
 from result_rows import curve_rows, result_rows
-from subjects import SCORES, small
 
-from isogloss.report.analysis import analyse
+from isogloss.report.inputs import ReportInputs, with_run_columns
 from isogloss.report.published import published_similarity
-from isogloss.report.subject import Subject, with_runs
+from isogloss.report.statistics import compute_statistics
 from isogloss.report.tables import tables
 from isogloss.results.rows.curves import Curves
 from isogloss.results.rows.study_results import StudyResults, read_published
@@ -21,29 +21,29 @@ STUDIES = Path(__file__).parents[2] / "studies"
 PLACE = {"task": "pos", "source": "en", "change": "REF"}
 
 
-def shown(subject: Subject, name: str) -> list[dict[str, str]]:
-    table = next(one.table for one in tables(subject, analyse(subject)) if one.name == name)
+def shown(subject: ReportInputs, name: str) -> list[dict[str, str]]:
+    table = next(one.table for one in tables(subject, compute_statistics(subject)) if one.name == name)
     return [dict(zip(table.head, (cell.text for cell in row), strict=True)) for row in table.body]
 
 
 def test_scores_of_a_study_of_one_column() -> None:
     rows = result_rows({key: values for key, values in SCORES.items() if key[0] == "REF"})
     published = pl.DataFrame([{**PLACE, "target": "fr", "metric": "accuracy", "value": 80.5}])
-    found = shown(Subject("t", StudyResults(rows, published=published)), "scores-pos-accuracy")
+    found = shown(ReportInputs("t", StudyResults(rows, published=published)), "scores-pos-accuracy")
     assert {row["target"]: row["published"] for row in found} == {"en": "", "fr": "80.50", "ug": "", "de": "", "ar": ""}
     assert found[1]["mean"] == "80.00"
-    assert "published" not in shown(Subject("t", StudyResults(rows)), "scores-pos-accuracy")[0]
+    assert "published" not in shown(ReportInputs("t", StudyResults(rows)), "scores-pos-accuracy")[0]
 
 
 def test_each_model_has_its_own() -> None:
     rows = pl.concat([result_rows({("REF", "fr"): [0.7]}, model=model) for model in ("post", "pre")])
     facts = {**PLACE, "target": "fr", "metric": "accuracy"}
     published = pl.DataFrame([{**facts, "model": "post", "value": 72.0}, {**facts, "model": "pre", "value": 65.0}])
-    found = shown(Subject("t", StudyResults(rows, published=published)), "scores-pos-accuracy")
+    found = shown(ReportInputs("t", StudyResults(rows, published=published)), "scores-pos-accuracy")
     assert [(row["model"], row["published"]) for row in found] == [("post", "72.00"), ("pre", "65.00")]
 
 
-def with_values(*values: dict[str, object]) -> Subject:
+def with_values(*values: dict[str, object]) -> ReportInputs:
     subject = small()
     published = pl.DataFrame([{**PLACE, **one} for one in values], infer_schema_length=None)
     return replace(subject, results=replace(subject.results, published=published))
@@ -58,7 +58,7 @@ def test_strength_of_correlations() -> None:
 
 
 def test_similarity_of_single_layers() -> None:
-    curves = with_runs(Curves(curve_rows({"fr": [0.5, 0.9], "ug": [0.1, 0.2]})))
+    curves = with_run_columns(Curves(curve_rows({"fr": [0.5, 0.9], "ug": [0.1, 0.2]})))
     named = curves.frame.with_columns(task=pl.lit("pos"), changes=pl.lit("REF"), when=pl.lit("after"))
     value = {"target": "fr", "metric": "cka layer 1 after", "value": 78.1}
     subject = with_values(value)
@@ -72,7 +72,7 @@ def test_similarity_of_single_layers() -> None:
 def test_a_small_p_is_not_nothing() -> None:
     rows = result_rows({("REF", name): [0.9 - i / 40] for i, name in enumerate(["en", *"abcdefghijkl"])})
     curves = curve_rows({name: [0.95 - i / 20 - (0.06 if name == "c" else 0)] for i, name in enumerate("abcdefghijkl")})
-    (row,) = shown(Subject("t", StudyResults(rows, curves=with_runs(Curves(curves)))), "gap-and-similarity")
+    (row,) = shown(ReportInputs("t", StudyResults(rows, curves=with_run_columns(Curves(curves)))), "gap-and-similarity")
     assert 0 < float(row["p"]) < 1e-4
 
 

@@ -11,18 +11,18 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_inputs import LONG, SCORES, SCRIPT, hostile, prediction, small
 from result_rows import curve_rows, result_rows
-from subjects import LONG, SCORES, SCRIPT, hostile, prediction, small
 
-from isogloss.report.analysis import analyse
+from isogloss.report.chart_data import chart_data
 from isogloss.report.examples import ITEMS, LONGEST_WORD, WORDS, examples
 from isogloss.report.findings import MOST, findings, significant
-from isogloss.report.markup import json_element, table_html, text
+from isogloss.report.inputs import ReportInputs, inputs_from_results
 from isogloss.report.page import page, vega
-from isogloss.report.series import series
-from isogloss.report.subject import Subject, of_results
+from isogloss.report.statistics import compute_statistics
 from isogloss.report.tables import tables
-from isogloss.results.comparisons.holm import corrected
+from isogloss.report.templating import json_element, table_html, text
+from isogloss.results.comparisons.holm import with_holm_correction
 from isogloss.results.rows.curves import Curves
 from isogloss.results.rows.item_scores import with_item_scores
 from isogloss.results.rows.results import Results
@@ -30,12 +30,12 @@ from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.tables import Cell, Table
 
 
-def said(subject: Subject) -> str:
-    return "\n".join(sentence for part in findings(subject, analyse(subject)).values() for sentence in part)
+def said(subject: ReportInputs) -> str:
+    return "\n".join(sentence for part in findings(subject, compute_statistics(subject)).values() for sentence in part)
 
 
-def without_predictions(rows: pl.DataFrame) -> Subject:
-    return of_results(Results(rows), title="t")
+def without_predictions(rows: pl.DataFrame) -> ReportInputs:
+    return inputs_from_results(Results(rows), title="t")
 
 
 def test_findings_say_what_the_rows_say() -> None:
@@ -50,7 +50,7 @@ def test_findings_say_what_the_rows_say() -> None:
 def test_significance_in_words_is_corrected() -> None:
     rows = result_rows({**SCORES, ("1-2", "fr"): [0.7801, 0.7899, 0.7702]})  # −2.0 in each seed
     subject = without_predictions(rows)
-    deltas = analyse(subject).deltas
+    deltas = compute_statistics(subject).deltas
     sure = set(deltas.filter(pl.col("holm") < 0.05, pl.col("high") < 0)["target"])
     assert sure
     named = re.search(r"significantly worse in (\d) of 4 \((.*?)\)", said(subject))
@@ -81,7 +81,7 @@ def test_similarity_and_gap_are_told_with_their_layer() -> None:
 
 def test_published_values_are_compared() -> None:
     assert "Of 1 published differences to the reference, 1 have the same sign here" in said(small())
-    table = next(one for one in tables(small(), analyse(small())) if one.name == "costs-pos-accuracy")
+    table = next(one for one in tables(small(), compute_statistics(small())) if one.name == "costs-pos-accuracy")
     row = next(row for row in table.table.body if row[0].text == "en-fr")
     assert row[1].text == "80.00 (80.50)"
     assert row[2].text.endswith("(-19.00)")
@@ -90,7 +90,7 @@ def test_published_values_are_compared() -> None:
 
 def test_many_findings_are_counted() -> None:
     rows = pl.concat([result_rows(SCORES, model=f"model {i}") for i in range(30)])
-    found = findings(without_predictions(rows), analyse(without_predictions(rows)))
+    found = findings(without_predictions(rows), compute_statistics(without_predictions(rows)))
     assert all(len(part) == MOST + 1 for part in found.values())
     assert found["Transfer"][-1] == f"{30 - MOST} more of this kind are in the tables alone."
 
@@ -98,26 +98,26 @@ def test_many_findings_are_counted() -> None:
 def test_an_unfinished_study_is_told_as_far_as_it_goes() -> None:
     some = {key: values for key, values in SCORES.items() if key != ("1-2", "fr")}
     subject = without_predictions(result_rows(some))
-    assert "no mean over targets" in analyse(subject).notes[0]
+    assert "no mean over targets" in compute_statistics(subject).notes[0]
     assert "There is no mean over targets" in page(subject)
     assert "no run is done" in page(without_predictions(result_rows({})))
 
 
 def test_curves_alone_make_a_report() -> None:
     rows = result_rows({})
-    subject = of_results(Results(rows), Curves(curve_rows({"fr": [0.1, 0.9]})), title="t")
+    subject = inputs_from_results(Results(rows), Curves(curve_rows({"fr": [0.1, 0.9]})), title="t")
     assert "most alike at layer 1 (0.90) for fr" in page(subject)
     assert "Where predictions go wrong" not in page(subject)
 
 
 def test_holm_leaves_untested_cells_alone() -> None:
     rows = pl.DataFrame({name: ["a"] * 3 for name in ("study", "model", "task", "source", "metric")})
-    found = corrected(rows.with_columns(p=pl.Series([0.03, None, 0.01])))
+    found = with_holm_correction(rows.with_columns(p=pl.Series([0.03, None, 0.01])))
     assert found["holm"].to_list() == [0.03, None, 0.02]
 
 
 def test_series_are_means_over_seeds_in_whole_numbers() -> None:
-    data = series(small(), analyse(small()).scores)
+    data = chart_data(small(), compute_statistics(small()).scores)
     first = data["scores"][0]
     assert (first["changes"], [data["targets"][i] for i in first["target"]]) == ("REF", ["en", "fr", "ug", "de", "ar"])
     assert first["mean"] == [9500, 8000, 4100, 7100, 5100]
@@ -131,14 +131,14 @@ def test_series_are_means_over_seeds_in_whole_numbers() -> None:
 def test_a_curve_without_some_layers_keeps_its_places() -> None:
     frame = curve_rows({"fr": [0.1, 0.2, 0.3], "de": [0.4, float("nan"), 0.6]})
     frame = frame.filter((pl.col("target") != "fr") | (pl.col("layer") != 1))
-    subject = of_results(Results(result_rows({})), Curves(frame), title="t")
-    (curve,) = series(subject, analyse(subject).scores)["curves"]
+    subject = inputs_from_results(Results(result_rows({})), Curves(frame), title="t")
+    (curve,) = chart_data(subject, compute_statistics(subject).scores)["curves"]
     assert curve["layer"] == [0, 1, 2]
     assert curve["value"] == [[100, None, 300], [400, None, 600]]
 
 
 def test_examples_are_the_worst_and_few() -> None:
-    (found,) = examples(small(), analyse(small()))
+    (found,) = examples(small(), compute_statistics(small()))
     assert found["columns"] == ["REF", "1-2"], "the change that costs most stands beside the reference"
     ug = next(one for one in found["targets"] if one["target"] == "ug")
     assert (ug["of"], ug["wrong"]) == (3, 2)
@@ -153,7 +153,7 @@ def test_examples_are_bounded_whatever_a_corpus_holds() -> None:
     words, tags = [LONG] * 100, ["X"] * 100
     rows = [prediction(run, "fr", item, words, tags, ["Y"] * 100) for item in range(12)]
     long = replace(subject, results=replace(subject.results, predictions=pl.DataFrame(rows).lazy()))
-    items = examples(long, analyse(without_predictions(subject.results.frame)))[0]["targets"][0]["items"]
+    items = examples(long, compute_statistics(without_predictions(subject.results.frame)))[0]["targets"][0]["items"]
     assert len(items) == ITEMS
     assert len(items[0]["words"]) == WORDS
     assert items[0]["more"] == 100 - WORDS
@@ -172,8 +172,8 @@ def test_examples_of_every_task(gold: object, found: object, text: object, expec
     rows = result_rows({("REF", "fr"): [0.5]})
     facts = {"run": rows["run"][0], "target": "fr", "item": 0, "text": json.dumps(text)}
     item = {**facts, "gold": json.dumps(gold), "prediction": json.dumps(found)}
-    subject = Subject("t", StudyResults(rows, pl.DataFrame([item]).lazy()))
-    shown = examples(subject, analyse(subject))[0]["targets"][0]["items"][0]
+    subject = ReportInputs("t", StudyResults(rows, pl.DataFrame([item]).lazy()))
+    shown = examples(subject, compute_statistics(subject))[0]["targets"][0]["items"][0]
     assert shown["gold"] == expected[0]
     assert expected[1] is None or shown["predicted"] == expected[1]
     assert shown.get("text", {}).keys() >= set(text if isinstance(text, dict) else ())
@@ -225,7 +225,7 @@ def test_hostile_names_stay_text() -> None:
 
 
 def test_half_a_surrogate_pair_is_no_obstacle(tmp_path_factory: pytest.TempPathFactory) -> None:
-    from isogloss.report.write import write_report
+    from isogloss.report.write_report import write_report
 
     rows = result_rows({("REF", "fr"): [0.5]})
     item = prediction(rows["run"][0], "fr", 0, ["\ud800"], ["X"], ["Y"])

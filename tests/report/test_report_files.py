@@ -9,21 +9,21 @@ from pathlib import Path
 import polars as pl
 import pytest
 import torch
+from report_inputs import SCORES, hostile, small
 from result_rows import result_rows
-from subjects import SCORES, hostile, small
 from tiny_models import build_masked
 
 from isogloss.cli import main
 from isogloss.core.errors import UsageError
 from isogloss.corpora.lab.laboratory import Laboratory
-from isogloss.report.analysis import analyse
+from isogloss.report.chart_images import render_chart
 from isogloss.report.charts import gap_spec
 from isogloss.report.export import export, file_name
-from isogloss.report.one_page import Section
-from isogloss.report.pictures import picture_of
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
+from isogloss.report.sections import Section
+from isogloss.report.statistics import compute_statistics
 from isogloss.report.tables import tables
-from isogloss.report.write import write_report
+from isogloss.report.write_report import write_report
 from isogloss.results.rows.files import write_rows
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.tables import Cell, Table
@@ -80,9 +80,9 @@ def test_what_cannot_be_done(
 
 def test_every_table_and_figure_is_exported(tmp_path: Path) -> None:
     subject = small()
-    written = export(subject, analyse(subject), tmp_path)
+    written = export(subject, compute_statistics(subject), tmp_path)
     names = {path.stem for path in written if path.parent.name == "tables"}
-    assert names == {file_name(one.name) for one in tables(subject, analyse(subject))}
+    assert names == {file_name(one.name) for one in tables(subject, compute_statistics(subject))}
     kinds = {path.stem.split("-")[0] for path in written if path.parent.name == "figures"}
     assert kinds == {"scores", "similarity", "gap", "histogram"}
     assert r"\caption{Do languages that are more alike lose less? Spearman" in (
@@ -93,10 +93,10 @@ def test_every_table_and_figure_is_exported(tmp_path: Path) -> None:
 
 def test_what_a_section_shows_is_exported(tmp_path: Path) -> None:
     table = Table(("system", "test"), ((Cell("a_b"), Cell("-1.5", number=True)),))
-    drawn = picture_of(
+    drawn = render_chart(
         gap_spec() | {"data": {"values": [{"similarity": 0.1, "gap": 2.0, "name": "fr", "target": "fr"}]}}, "a chart"
     )
-    parts = [Section("1. Words", ("Only words.",)), Section("2. Both", ("A & B.",), table, picture=drawn)]
+    parts = [Section("1. Words", ("Only words.",)), Section("2. Both", ("A & B.",), table, image=drawn)]
     write_report(small(), tmp_path / "r.html", folder=tmp_path / "all", sections=parts)
     latex = (tmp_path / "all/tables/part-2.tex").read_text()
     assert r"\caption{2. Both. A \& B.}" in latex and r"a\_b" in latex
@@ -108,8 +108,8 @@ def test_what_a_section_shows_is_exported(tmp_path: Path) -> None:
 def test_names_that_are_alike_have_files_of_their_own(tmp_path: Path) -> None:
     """`1-2` and `1 2` are two columns, and one name of a file."""
     rows = pl.concat([result_rows({("REF", "fr"): [0.5]}, task=task) for task in ("a-b", "a b", "é", "è")])
-    subject = Subject("t", StudyResults(rows))
-    written = export(subject, analyse(subject), tmp_path)
+    subject = ReportInputs("t", StudyResults(rows))
+    written = export(subject, compute_statistics(subject), tmp_path)
     assert len(set(written)) == len(written) == 4 * 3 + 4 * 3
     assert {path.name for path in written if path.suffix == ".csv"} == {
         "scores-a-b-accuracy.csv", "scores-a-b-accuracy-2.csv", "scores-accuracy.csv", "scores-accuracy-2.csv",
@@ -118,7 +118,7 @@ def test_names_that_are_alike_have_files_of_their_own(tmp_path: Path) -> None:
 
 def test_hostile_names_stay_within_the_folder(tmp_path: Path) -> None:
     subject = hostile()
-    for path in export(subject, analyse(subject), tmp_path / "inner"):
+    for path in export(subject, compute_statistics(subject), tmp_path / "inner"):
         assert path.parent.parent == tmp_path / "inner"
         assert re.fullmatch(r"[\w-]{1,100}\.\w+", path.name)
     assert [path.name for path in tmp_path.iterdir()] == ["inner"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from browsing import Opened, chromium
-from subjects import hostile, large, small
+from report_inputs import hostile, large, small
 
-from isogloss.report.write import write_report
+from isogloss.report.write_report import write_report
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from unittest import mock
 
 import numpy as np
 import polars as pl
+from report_inputs import UYGHUR, large, prediction
 from result_rows import result_rows
-from subjects import UYGHUR, large, prediction
 
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
 from isogloss.results.rows.curves import CURVE_COLUMNS, SHAPE_COLUMNS
 from isogloss.results.rows.study_results import DISTANCES, StudyResults
 from isogloss.store.entries import Store
@@ -22,7 +22,7 @@ from isogloss.store.study_records import Record, Run, write_record
 WITH = {"with": {"torch": "2.0", "system": "Linux"}}
 
 
-def write_store(folder: Path, *subjects: Subject, planned: int = 0) -> Store:
+def write_store(folder: Path, *subjects: ReportInputs, planned: int = 0) -> Store:
     """A study for each subject: its runs are done, and `planned` more are not."""
     store = Store(folder)
     with mock.patch("isogloss.store.entries.fsync_path"):
@@ -35,7 +35,7 @@ def write_store(folder: Path, *subjects: Subject, planned: int = 0) -> Store:
     return store
 
 
-def runs_of(subject: Subject) -> list[Run]:
+def runs_of(subject: ReportInputs) -> list[Run]:
     """With stages that are called after the study and numbered; curves of no run are those of the first."""
     rows = subject.results.frame.unique("run", keep="first", maintain_order=True)
     measured = subject.results.curves.frame.select("run", "when").unique(maintain_order=True).rows()
@@ -55,11 +55,11 @@ def _open(run: Run, number: int) -> Run:
     return Run(**{**vars(run), **stages, "name": f"open {number}", "seed": 100 + number})
 
 
-def _id(subject: Subject) -> str:
+def _id(subject: ReportInputs) -> str:
     return "".join(char for char in subject.title if char.isascii() and char.isalnum())[:8]
 
 
-def _write_evaluations(store: Store, subject: Subject, runs: Iterable[Run]) -> None:
+def _write_evaluations(store: Store, subject: ReportInputs, runs: Iterable[Run]) -> None:
     rows = subject.results.frame.partition_by("run", as_dict=True)
     predictions = subject.results.predictions.collect()
     empty, by_run = predictions.clear(), predictions.partition_by("run", as_dict=True)
@@ -69,7 +69,7 @@ def _write_evaluations(store: Store, subject: Subject, runs: Iterable[Run]) -> N
             by_run.get((run.name,), empty).write_parquet(entry / "predictions.parquet")
 
 
-def _write_similarities(store: Store, subject: Subject, runs: list[Run]) -> None:
+def _write_similarities(store: Store, subject: ReportInputs, runs: list[Run]) -> None:
     frame = subject.results.curves.frame.with_columns(
         pl.col("when").fill_null("before"), pl.col("run").fill_null(runs[0].name)
     )
@@ -82,7 +82,7 @@ def _write_similarities(store: Store, subject: Subject, runs: list[Run]) -> None
                 pl.DataFrame(schema=SHAPE_COLUMNS).write_parquet(entry / "shapes.parquet")
 
 
-def _write_distances(store: Store, subject: Subject, runs: list[Run]) -> None:
+def _write_distances(store: Store, subject: ReportInputs, runs: list[Run]) -> None:
     """Those of the subject are the first run's."""
     frames = (subject.distances.frame, subject.distances.summary, subject.distances.shares)
     for id in runs[0].distances.values():
@@ -91,7 +91,7 @@ def _write_distances(store: Store, subject: Subject, runs: list[Run]) -> None:
                 frame.write_parquet(entry / name)
 
 
-def _write_record(store: Store, subject: Subject, runs: list[Run]) -> None:
+def _write_record(store: Store, subject: ReportInputs, runs: list[Run]) -> None:
     """In a file of a plain name: what a record calls itself may be anything."""
     failed, study = dict(subject.results.failed), dict(subject.study)
     record = Record("plain", subject.description, runs, failed=failed, study=study, command=subject.command)
@@ -101,7 +101,7 @@ def _write_record(store: Store, subject: Subject, runs: list[Run]) -> None:
     written.rename(written.with_name(f"{_id(subject)}.json")).write_text(json.dumps(content))
 
 
-def parsed() -> Subject:
+def parsed() -> ReportInputs:
     """A study of parsing: Uyghur and French sentences, with the trees that two columns predicted."""
     rows = result_rows({("REF", "ug"): [0.5], ("REF", "fr"): [0.75], ("1-2", "ug"): [0.25], ("1-2", "fr"): [0.75]},
                        task="parse", metric="las", study="trees")  # fmt: skip
@@ -116,7 +116,7 @@ def parsed() -> Subject:
         facts = {"run": run, "target": target, "item": 0, "text": json.dumps(words), **counted}
         made += [facts | {"gold": json.dumps(gold), "prediction": json.dumps(arcs)}]
         made += [facts | {"item": 1, "gold": json.dumps(gold), "prediction": json.dumps(gold), "las.labelled": 4}]
-    return Subject("trees", StudyResults(rows, pl.DataFrame(made).lazy()))
+    return ReportInputs("trees", StudyResults(rows, pl.DataFrame(made).lazy()))
 
 
 def write_large(folder: Path, sentences: int = 1000) -> Store:

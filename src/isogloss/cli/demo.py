@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from isogloss.demo.study import Amounts
-    from isogloss.report.one_page import Section
+    from isogloss.report.sections import Section
     from isogloss.store.entries import Store
 
 BARS = " ▁▂▃▄▅▆▇█"
@@ -69,9 +69,9 @@ def _told(amounts: Amounts, folder: Path, store: Store, options: dict[str, Any])
     from isogloss.demo import story as story
     from isogloss.demo.study import NAME, demo_diagnosis, demo_study
     from isogloss.diagnosis.diagnose import diagnose
-    from isogloss.report.analysis import analyse
-    from isogloss.report.subject import from_store
-    from isogloss.report.write import write_report
+    from isogloss.report.inputs import inputs_from_store
+    from isogloss.report.statistics import compute_statistics
+    from isogloss.report.write_report import write_report
     from isogloss.studies.execution.run_study import run_study
 
     _say("fine-tuning and measuring the laboratory's encoder")
@@ -81,8 +81,8 @@ def _told(amounts: Amounts, folder: Path, store: Store, options: dict[str, Any])
         complain(f"{label}: {reason}")
     if failed:
         raise typer.Exit(1)
-    subject = from_store(store.folder, NAME)
-    analysis = analyse(subject)
+    subject = inputs_from_store(store.folder, NAME)
+    analysis = compute_statistics(subject)
     parts = [story.meeting(subject), story.layers(subject), story.gaps(subject, analysis)]
     for part in parts:
         _show(part)

@@ -22,7 +22,7 @@ def report(
     ] = None,
 ) -> None:
     """Write a page with findings, tables, charts and examples; it works offline, on a phone and on paper."""
-    from isogloss.report.write import write_report
+    from isogloss.report.write_report import write_report
 
     with progress_bars("report") as tell:
         write_report(about, output, study=study, folder=export, progress=tell)

@@ -56,12 +56,12 @@ def run(
 ) -> None:
     """Do a study: what is done already is read, what was interrupted goes on."""
     from isogloss.results.rows.files import check_suffix
-    from isogloss.results.rows.study_results import TABLES
+    from isogloss.results.rows.study_results import TABLE_SUFFIXES
     from isogloss.studies.execution.run_study import open_store, run_study
     from isogloss.studies.schema.overrides import parse_overrides
 
     for path in write or ():
-        if path.suffix not in TABLES:
+        if path.suffix not in TABLE_SUFFIXES:
             check_suffix(path)
     kept = open_store(store)
     given: dict[str, Any] = {"workers": workers, "per_gpu": per_gpu}

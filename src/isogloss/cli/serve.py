@@ -27,7 +27,7 @@ def serve(
 
         from isogloss.explorer.app import create_app
         from isogloss.explorer.assets import prepare
-        from isogloss.explorer.safety import is_loopback
+        from isogloss.explorer.request_guard import is_loopback
     except ImportError as error:
         raise MissingExtra(error.name or "flask", "serve") from None
 

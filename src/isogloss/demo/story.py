@@ -13,13 +13,13 @@ from isogloss.demo.study import ADJUSTED, BITEXT, PAIRS, REFERENCE, SOURCE
 from isogloss.diagnosis.report import summary, system_table
 from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.verdict import Verdict
-from isogloss.report.analysis import Analysis, analyse
+from isogloss.report.chart_images import render_chart
 from isogloss.report.export import figures
-from isogloss.report.findings import LEVEL, findings, points, signed, significant
-from isogloss.report.one_page import Section
-from isogloss.report.pictures import picture_of
-from isogloss.report.subject import Subject
-from isogloss.results.comparisons.transfer_means import OTHERS, other_language
+from isogloss.report.findings import SIGNIFICANCE_LEVEL, findings, points, signed, significant
+from isogloss.report.inputs import ReportInputs
+from isogloss.report.sections import Section
+from isogloss.report.statistics import ReportStatistics, compute_statistics
+from isogloss.results.comparisons.transfer_means import OTHER_TARGETS, other_language
 from isogloss.results.rows.curves import Curves
 from isogloss.results.tables.curve_summary import curve_table
 from isogloss.results.tables.tables import Cell, Table, delta_table
@@ -36,7 +36,7 @@ def named(code: str) -> str:
     return f"{script_and_name(code)[1]} ({code})"
 
 
-def meeting(subject: Subject) -> Section:
+def meeting(subject: ReportInputs) -> Section:
     """How alike languages are, layer by layer."""
     curves = _curves(subject, REFERENCE)
     few = Curves(curves.frame.filter(pl.col("target").is_in(SHOWN)))
@@ -60,16 +60,16 @@ def meeting(subject: Subject) -> Section:
             f"{least['layer']}. The encoder has read raw text of seven languages, and never a translation.",
         ),
         curve_table(few),
-        picture=picture_of(chart, f"Similarity with {SOURCE} by layer, a line for each language"),
+        image=render_chart(chart, f"Similarity with {SOURCE} by layer, a line for each language"),
     )
 
 
-def layers(subject: Subject) -> Section:
+def layers(subject: ReportInputs) -> Section:
     """RANDOM-INIT: what pairs of layers are worth at home and abroad."""
     results = subject.results
     drawn = results.frame.filter(pl.col("changes").is_in([REFERENCE, *PAIRS]))
     only = replace(subject, results=replace(results, frame=drawn, curves=Curves(results.curves.frame.clear())))
-    analysis = analyse(only)
+    analysis = compute_statistics(only)
     away = analysis.means.sort("delta", descending=False)
     home = {row["change"]: row["delta"] for row in analysis.deltas.filter(target=SOURCE).iter_rows(named=True)}
     told = [
@@ -85,11 +85,11 @@ def layers(subject: Subject) -> Section:
             f"{told[1]}.",
             *(one for sentences in findings(only, analysis).values() for one in sentences),
         ),
-        delta_table(rows.sort(pl.col("target") == OTHERS, maintain_order=True), reference=REFERENCE),
+        delta_table(rows.sort(pl.col("target") == OTHER_TARGETS, maintain_order=True), reference=REFERENCE),
     )
 
 
-def gaps(subject: Subject, analysis: Analysis) -> Section:
+def gaps(subject: ReportInputs, analysis: ReportStatistics) -> Section:
     """Whether languages that are more alike lose less."""
     rows = analysis.correlations.filter(pl.col("layer").is_null(), changes=REFERENCE)
     found = rows.filter(pl.col("value").is_not_null())
@@ -107,7 +107,7 @@ def gaps(subject: Subject, analysis: Analysis) -> Section:
             f"{points(high['gap'])} in {named(high['target'])}. Similarity is the mean over all layers, before "
             "fine-tuning.",
         ),
-        picture=picture_of(chosen, f"The gap of each language against its {MATCHING}") if chosen else None,
+        image=render_chart(chosen, f"The gap of each language against its {MATCHING}") if chosen else None,
     )
 
 
@@ -133,7 +133,7 @@ def unseen(verdict: Verdict) -> Section:
     )
 
 
-def adjustment(subject: Subject, analysis: Analysis, pairs: int) -> Section:
+def adjustment(subject: ReportInputs, analysis: ReportStatistics, pairs: int) -> Section:
     """Words and sentences before and after adjustment on a bitext, and what it does to the task."""
     distances = subject.distances.summary.filter(metric=METRIC)
     rows = {row["model"]: row for row in distances.to_dicts()}
@@ -161,17 +161,17 @@ def adjustment(subject: Subject, analysis: Analysis, pairs: int) -> Section:
             "than those that were trained on; the best layer stands in parentheses.",
         ),
         Table(head, tuple(body)),
-        picture=picture_of(
+        image=render_chart(
             subject.distances.plot(METRIC), "Distances of related and unrelated words before and after adjustment"
         ),
     )
 
 
-def _curves(subject: Subject, column: str) -> Curves:
+def _curves(subject: ReportInputs, column: str) -> Curves:
     return Curves(subject.results.curves.frame.filter(changes=column))
 
 
-def _pair_curve(subject: Subject, column: str) -> list[float]:
+def _pair_curve(subject: ReportInputs, column: str) -> list[float]:
     """Matching of the languages of the bitext, layer by layer."""
     rows = _curves(subject, column).frame.filter(index=MATCHING, target=BITEXT)
     return rows.sort("layer")["value"].to_list()
@@ -187,7 +187,7 @@ def _peak(values: list[float]) -> str:
 
 def _verdict_on(correlations: pl.DataFrame) -> str:
     """What correlations of gap and similarity say together."""
-    clear = correlations.filter(pl.col("p") < LEVEL)
+    clear = correlations.filter(pl.col("p") < SIGNIFICANCE_LEVEL)
     if clear.height < max(1, correlations.height):
         return f"Significant for {clear.height} of {correlations.height} indexes."
     if (clear["value"] < 0).all():

@@ -24,7 +24,7 @@ import polars as pl
 
 from isogloss.core.registry import check_name
 from isogloss.metrics.significance import holm
-from isogloss.report.findings import LEVEL
+from isogloss.report.findings import SIGNIFICANCE_LEVEL
 from isogloss.results.comparisons.example_tests import example_counts, seeds_and_examples
 from isogloss.results.rows.results import Results
 
@@ -89,7 +89,7 @@ def compared(results: Results, pairs: Sequence[tuple[str, str]], metric: str) ->
     frame = pl.DataFrame(parts, schema=DIFFERENCE_COLUMNS, orient="row")
     known = iter(holm(frame["p"].drop_nulls().to_list()))
     corrected = pl.Series("holm", [None if p is None else next(known) for p in frame["p"]], dtype=pl.Float64)
-    return frame.with_columns(corrected, significant=(corrected < LEVEL).fill_null(False))
+    return frame.with_columns(corrected, significant=(corrected < SIGNIFICANCE_LEVEL).fill_null(False))
 
 
 def differences_of(frame: pl.DataFrame) -> list[Difference]:

@@ -12,7 +12,7 @@ from isogloss.diagnosis.difficulty import ADAPTED, BASELINES, FINETUNED
 from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.verdict import Estimate, Verdict
 from isogloss.report.findings import points, signed
-from isogloss.report.one_page import Section, as_html, as_markdown
+from isogloss.report.sections import Section, sections_to_html, sections_to_markdown
 from isogloss.results.tables.tables import Cell, Table
 
 MEANING = {
@@ -29,7 +29,7 @@ def write_report(verdict: Verdict) -> None:
     _, name = script_and_name(verdict.lang)
     title = f"{name} ({verdict.lang}) for {Path(verdict.model).name}: {verdict.level}"
     parts = list(sections(verdict))
-    for suffix, render in ((".md", as_markdown), (".html", as_html)):
+    for suffix, render in ((".md", sections_to_markdown), (".html", sections_to_html)):
         with atomic_write(verdict.folder / f"report{suffix}") as file:
             file.write(render(title, parts))
 

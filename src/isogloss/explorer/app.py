@@ -16,16 +16,16 @@ from werkzeug.exceptions import HTTPException
 from isogloss import __version__
 from isogloss.core.errors import IsoglossError, UnknownName
 from isogloss.explorer.assets import asset, asset_address
-from isogloss.explorer.index import Index
-from isogloss.explorer.safety import guard
+from isogloss.explorer.request_guard import guard
+from isogloss.explorer.store_index import StoreIndex
 from isogloss.explorer.views import Views
-from isogloss.report.markup import isolated, text
-from isogloss.results.tables.tables import POINTS
+from isogloss.report.templating import isolated, text
+from isogloss.results.tables.tables import POINTS_PER_UNIT
 
 
 def create_app(folder: str | os.PathLike[str], host: str = "127.0.0.1") -> Flask:
     """The application over a store; `host` is where it will listen."""
-    index = Index(folder)
+    index = StoreIndex(folder)
     index.now()
     views = Views(index)
     app = Flask("isogloss.explorer", static_folder=None)
@@ -42,7 +42,7 @@ def create_app(folder: str | os.PathLike[str], host: str = "127.0.0.1") -> Flask
         "/compare": views.compare,
         "/sentences": views.sentences,
         "/now": views.now,
-        "/series": views.series,
+        "/chart-data": views.chart_data,
         "/test": views.test,
         "/download/<what>.<form>": views.download,
         "/assets/<name>": asset,
@@ -72,7 +72,7 @@ def points(value: float | None) -> str:
     >>> points(0.98765), points(None)
     ('98.77', '')
     """
-    return "" if value is None else f"{round(value * POINTS, 2) + 0.0:.2f}".replace("-", "−")
+    return "" if value is None else f"{round(value * POINTS_PER_UNIT, 2) + 0.0:.2f}".replace("-", "−")
 
 
 def signed(value: float | None) -> str:
@@ -80,7 +80,7 @@ def signed(value: float | None) -> str:
     >>> signed(0.05), signed(-0.01234)
     ('+5.00', '−1.23')
     """
-    return "" if value is None else ("+" if round(value * POINTS, 2) > 0 else "") + points(value)
+    return "" if value is None else ("+" if round(value * POINTS_PER_UNIT, 2) > 0 else "") + points(value)
 
 
 def again(**changes: object) -> str:

@@ -13,8 +13,8 @@ from importlib.resources import files
 
 from flask import Response, abort, url_for
 
-from isogloss.report.markup import shade_rules
 from isogloss.report.page import page_script, resource
+from isogloss.report.templating import shade_rules
 
 
 def _own(name: str) -> str:

@@ -18,7 +18,7 @@ from isogloss.results.comparisons.example_tests import example_counts, example_i
 from isogloss.results.rows.results import EXPERIMENT
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.cell_colours import cell_class
-from isogloss.results.tables.tables import POINTS
+from isogloss.results.tables.tables import POINTS_PER_UNIT
 
 SEVERAL = " · "
 
@@ -123,4 +123,4 @@ def _compared(rows: pl.DataFrame, reference: str) -> dict[tuple[str, str], dict[
 def _cell(score: float | None, row: dict[str, Any] | None) -> Cell:
     if row is None or row["delta"] is None:
         return Cell(score)
-    return Cell(score, row["delta"], row["low"], row["high"], cell_class(row["delta"] * POINTS))
+    return Cell(score, row["delta"], row["low"], row["high"], cell_class(row["delta"] * POINTS_PER_UNIT))

@@ -6,14 +6,14 @@ import io
 
 import polars as pl
 
-from isogloss.explorer.gathering import curve_rows, score_rows
-from isogloss.explorer.index import Index
+from isogloss.explorer.run_results import curve_rows, score_rows
+from isogloss.explorer.store_index import StoreIndex
 
 FORMS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 WHAT = ("rows", "curves", "predictions")
 
 
-def rows_of(index: Index, what: str, study: str | None, runs: list[str]) -> pl.DataFrame:
+def rows_of(index: StoreIndex, what: str, study: str | None, runs: list[str]) -> pl.DataFrame:
     """`what` is one of `WHAT`; of a study (predictions of a whole study would be too many), or of runs."""
     snapshot = index.now()
     if study is not None:

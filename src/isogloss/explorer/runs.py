@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from isogloss.core.registry import check_name
-from isogloss.explorer.index import Snapshot, Summary
+from isogloss.explorer.snapshot import Snapshot, Summary
 from isogloss.results.rows.study_results import run_labels
 from isogloss.store.study_records import Record, Run
 

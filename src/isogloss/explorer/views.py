@@ -18,12 +18,13 @@ from markupsafe import Markup
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.explorer import comparison, downloads, runs, sentences
-from isogloss.explorer.index import Index, Snapshot
+from isogloss.explorer.snapshot import Snapshot
+from isogloss.explorer.store_index import StoreIndex
+from isogloss.report.chart_data import chart_data
 from isogloss.report.export import file_name
-from isogloss.report.markup import json_element
+from isogloss.report.inputs import ReportInputs
 from isogloss.report.page import charts, figures
-from isogloss.report.series import series
-from isogloss.report.subject import Subject
+from isogloss.report.templating import json_element
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.cell_colours import legend
 from isogloss.store.run_states import run_jobs
@@ -36,7 +37,7 @@ NO_CHARTS: dict[str, Any] = {"figures": "", **NO_DATA}
 
 
 class Views:
-    def __init__(self, index: Index):
+    def __init__(self, index: StoreIndex):
         self.index = index
         self._lines = lru_cache(maxsize=64)(self._new_lines)
 
@@ -106,10 +107,10 @@ class Views:
             predicted=_predicted(results), **_charts(results, names),
         )  # fmt: skip
 
-    def series(self) -> Response:
+    def chart_data(self) -> Response:
         """What the charts of a page draw; the page comes first, and asks for it."""
         results = self.index.results(request.args.getlist("run"))
-        drawn = {**series(_subject(results), results.table()), "examples": []}
+        drawn = {**chart_data(_subject(results), results.table()), "examples": []}
         return Response(json.dumps(drawn, allow_nan=False).encode(), mimetype="application/json")
 
     def test(self) -> Response:
@@ -240,10 +241,10 @@ def _charts(results: StudyResults, names: list[str]) -> dict[str, Any]:
     specs = dict(charts(_subject(results), results.table()))
     if not specs:
         return NO_CHARTS
-    source = {"from": url_for("series", run=names), "examples": []}
+    source = {"from": url_for("chart_data", run=names), "examples": []}
     return {"figures": Markup(figures(specs)), "data": Markup(json_element("data", source)),
             "specs": Markup(json_element("specs", specs))}  # fmt: skip
 
 
-def _subject(results: StudyResults) -> Subject:
-    return Subject("", results, distances=results.distances.labelled())
+def _subject(results: StudyResults) -> ReportInputs:
+    return ReportInputs("", results, distances=results.distances.labelled())

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from isogloss.report.analysis import Analysis
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
+from isogloss.report.statistics import ReportStatistics
 from isogloss.results.comparisons.transfer_means import other_language
 from isogloss.results.rows.item_scores import with_item_scores
 
@@ -20,19 +20,19 @@ LONGEST_WORD, LONGEST_TEXT = 40, 300  # characters
 GROUP = ["study", "model", "task", "source"]
 
 
-def examples(subject: Subject, analysis: Analysis) -> list[dict[str, Any]]:
+def examples(inputs: ReportInputs, statistics: ReportStatistics) -> list[dict[str, Any]]:
     """One entry per experiment: its columns (the reference and the change that costs most), and items by target."""
-    predictions = subject.results.predictions
-    if not predictions.collect_schema() or subject.results.frame.is_empty():
+    predictions = inputs.results.predictions
+    if not predictions.collect_schema() or inputs.results.frame.is_empty():
         return []
     found: list[dict[str, Any]] = []
-    for key, rows in subject.results.tests.group_by(GROUP, maintain_order=True):
+    for key, rows in inputs.results.tests.group_by(GROUP, maintain_order=True):
         if len(found) == EXPERIMENTS:
             break
         experiment = dict(zip(GROUP, key, strict=True))
-        runs = {change: _first_run(rows, change) for change in _columns(subject, analysis, experiment, rows)}
+        runs = {change: _first_run(rows, change) for change in _columns(inputs, statistics, experiment, rows)}
         wanted = predictions.filter(pl.col("run").is_in(list(runs.values()))).collect()
-        metric = analysis.main_metrics[experiment["task"]]
+        metric = statistics.main_metrics[experiment["task"]]
         targets = _targets(with_item_scores(wanted, metric), runs)
         if targets:
             found.append({**experiment, "metric": metric, "columns": [name or "prediction" for name in runs],
@@ -40,17 +40,19 @@ def examples(subject: Subject, analysis: Analysis) -> list[dict[str, Any]]:
     return found
 
 
-def _columns(subject: Subject, analysis: Analysis, experiment: dict[str, Any], rows: pl.DataFrame) -> list[str]:
+def _columns(
+    inputs: ReportInputs, statistics: ReportStatistics, experiment: dict[str, Any], rows: pl.DataFrame
+) -> list[str]:
     """The reference, and the change with the lowest mean difference in other languages."""
-    if subject.reference is None:
+    if inputs.reference is None:
         return [str(rows["changes"][0])]
     same = [pl.col(name) == value for name, value in experiment.items()]
-    cells = analysis.deltas.filter(
-        *same, other_language(), pl.col("metric") == analysis.main_metrics[experiment["task"]]
+    cells = statistics.deltas.filter(
+        *same, other_language(), pl.col("metric") == statistics.main_metrics[experiment["task"]]
     )
     costs = cells.group_by("change", maintain_order=True).agg(pl.col("delta").mean()).drop_nulls().sort("delta")
     present = set(rows["changes"])
-    return [name for name in [subject.reference, *costs["change"].head(1)] if name in present]
+    return [name for name in [inputs.reference, *costs["change"].head(1)] if name in present]
 
 
 def _first_run(rows: pl.DataFrame, change: str) -> str:

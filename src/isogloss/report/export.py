@@ -14,15 +14,15 @@ import polars as pl
 from isogloss.analysis.gap_similarity import gaps_beside_similarity
 from isogloss.core.errors import MissingExtra
 from isogloss.core.files import atomic_write, atomic_write_binary
-from isogloss.report.analysis import Analysis
+from isogloss.report.chart_data import CURVE_SCALE, LONGEST, SCORE_SCALE, chart_data
+from isogloss.report.chart_images import ChartImage
 from isogloss.report.charts import Spec, curve_spec, gap_spec, histogram_spec, score_spec
-from isogloss.report.one_page import Section
-from isogloss.report.pictures import Picture
-from isogloss.report.series import CURVE_SCALE, LONGEST, SCORE_SCALE, series
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
+from isogloss.report.sections import Section
+from isogloss.report.statistics import ReportStatistics
 from isogloss.report.tables import NamedTable, tables
 from isogloss.results.tables.formats import latex, write_table
-from isogloss.results.tables.tables import POINTS
+from isogloss.results.tables.tables import POINTS_PER_UNIT
 
 Progress = Callable[[str, int, int], None]  # what, done, of how many
 Rows = list[dict[str, Any]]
@@ -30,8 +30,8 @@ WIDTH = 560
 
 
 def export(
-    subject: Subject,
-    analysis: Analysis,
+    inputs: ReportInputs,
+    statistics: ReportStatistics,
     folder: str | os.PathLike[str],
     progress: Progress | None = None,
     sections: Sequence[Section] = (),
@@ -39,8 +39,8 @@ def export(
     """The files that were written, in `folder`/tables and `folder`/figures; first those of the sections."""
     parts = [(f"part-{number}", one) for number, one in enumerate(sections, 1)]
     own = [NamedTable(name, one.title, " ".join(one.sentences[:1]), one.table) for name, one in parts if one.table]
-    drawn: list[tuple[str, Picture | Spec]] = [(name, one.picture) for name, one in parts if one.picture]
-    shown, drawn = [*own, *tables(subject, analysis)], [*drawn, *figures(subject, analysis)]
+    drawn: list[tuple[str, ChartImage | Spec]] = [(name, one.image) for name, one in parts if one.image]
+    shown, drawn = [*own, *tables(inputs, statistics)], [*drawn, *figures(inputs, statistics)]
     written = []
     for number, (stem, table) in enumerate(zip(_stems(folder, "tables", [one.name for one in shown]), shown), 1):
         written += _write_table(stem, table)
@@ -70,7 +70,7 @@ def _write_table(stem: Path, one: NamedTable) -> list[Path]:
     return [stem.with_suffix(suffix) for suffix in (".tex", ".md", ".csv")]
 
 
-def _write_figure(stem: Path, drawn: Picture | Spec) -> list[Path]:
+def _write_figure(stem: Path, drawn: ChartImage | Spec) -> list[Path]:
     written = []
     for suffix, content in _pictures(drawn):
         written.append(stem.with_suffix(suffix))
@@ -88,9 +88,9 @@ def file_name(name: str) -> str:
     return re.sub(r"[^\w]+", "-", name, flags=re.ASCII).strip("-")[:100] or "unnamed"
 
 
-def figures(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
+def figures(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[tuple[str, Spec]]:
     """The charts of the page, one for each experiment that it lets one choose."""
-    data = series(subject, analysis.scores)
+    data = chart_data(inputs, statistics.scores)
     names, groups = data["targets"], dict[str, Rows]()
     for one in data["scores"]:
         group = "-".join(
@@ -101,7 +101,7 @@ def figures(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
     for one in data["curves"]:
         told = _telling(one, data["curves"], ("study", "model", "source", "changes", "task"))
         yield "-".join(["similarity", one["index"], *told, one["when"]]), _filled(curve_spec(), _curve_rows(one, names))
-    yield from _gaps(subject, analysis)
+    yield from _gaps(inputs, statistics)
     for series_name in dict.fromkeys(row["series"] for row in data["histograms"]):
         rows = [row for row in data["histograms"] if row["series"] == series_name]
         yield f"histogram-{series_name}", _filled(histogram_spec(), rows)
@@ -114,7 +114,7 @@ def _telling(one: dict[str, Any], every: Rows, columns: tuple[str, ...]) -> list
 def _score_rows(one: dict[str, Any], names: list[str]) -> Rows:
     rows = []
     for target, mean, sd in zip(one["target"], one["mean"], one["sd"], strict=True):
-        score, spread = POINTS * mean / SCORE_SCALE, POINTS * (sd or 0) / SCORE_SCALE
+        score, spread = POINTS_PER_UNIT * mean / SCORE_SCALE, POINTS_PER_UNIT * (sd or 0) / SCORE_SCALE
         facts = {"target": names[target], "change": one["changes"] or "no change", "experiment": one["task"]}
         rows.append({**facts, "score": score, "low": score - spread, "high": score + spread})
     return rows
@@ -132,19 +132,19 @@ def _curve_rows(one: dict[str, Any], names: list[str]) -> Rows:
     return rows
 
 
-def _gaps(subject: Subject, analysis: Analysis) -> Iterator[tuple[str, Spec]]:
+def _gaps(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[tuple[str, Spec]]:
     """The gap of each target against its similarity, mean over layers."""
-    if analysis.correlations.is_empty():
+    if statistics.correlations.is_empty():
         return
-    curves = subject.results.curves.frame.with_columns(pl.col("when").fill_null("before"))
-    beside = gaps_beside_similarity(subject.results.frame, curves).filter(pl.col("layer").is_null())
-    beside = beside.filter(pl.col("metric") == pl.col("task").replace_strict(analysis.main_metrics))
+    curves = inputs.results.curves.frame.with_columns(pl.col("when").fill_null("before"))
+    beside = gaps_beside_similarity(inputs.results.frame, curves).filter(pl.col("layer").is_null())
+    beside = beside.filter(pl.col("metric") == pl.col("task").replace_strict(statistics.main_metrics))
     key = ["study", "model", "changes", "source", "task", "metric", "index", "when"]
     told = [name for name in key if beside[name].n_unique() > 1]
     for values, rows in beside.group_by(key, maintain_order=True):
         named = dict(zip(key, map(str, values), strict=True))
         shown = rows.select(
-            pl.col("target").str.slice(0, LONGEST), "similarity", gap=pl.col("gap") * POINTS
+            pl.col("target").str.slice(0, LONGEST), "similarity", gap=pl.col("gap") * POINTS_PER_UNIT
         ).with_columns(experiment=pl.lit(""), name="target")
         yield "-".join(["gap", *(named[name] for name in told)]), _filled(gap_spec(), shown.to_dicts())
 
@@ -160,13 +160,13 @@ def _without_experiments(layer: Spec) -> Spec:
     return {**layer, "encoding": {name: one for name, one in encoding.items() if one.get("field") != "experiment"}}
 
 
-def _pictures(drawn: Picture | Spec) -> Iterator[tuple[str, bytes]]:
+def _pictures(drawn: ChartImage | Spec) -> Iterator[tuple[str, bytes]]:
     try:
         import vl_convert
     except ImportError:
         raise MissingExtra("vl-convert-python", "figures") from None
     convert: Any = vl_convert
-    svg = drawn.svg if isinstance(drawn, Picture) else convert.vegalite_to_svg(drawn)
+    svg = drawn.svg if isinstance(drawn, ChartImage) else convert.vegalite_to_svg(drawn)
     yield ".svg", svg.encode()
     yield ".png", convert.svg_to_png(svg, scale=2)
     yield ".pdf", convert.svg_to_pdf(svg)

@@ -7,23 +7,23 @@ from typing import Any
 
 import polars as pl
 
-from isogloss.report.analysis import Analysis
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
+from isogloss.report.statistics import ReportStatistics
 from isogloss.results.comparisons.transfer_means import other_language
-from isogloss.results.tables.tables import POINTS
+from isogloss.results.tables.tables import POINTS_PER_UNIT
 
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 MOST = 14  # sentences about one thing: more would not be read
 FEW = 8  # languages
 GROUP = ["study", "model", "task", "source", "metric"]
 
 
-def findings(subject: Subject, analysis: Analysis) -> dict[str, list[str]]:
+def findings(inputs: ReportInputs, statistics: ReportStatistics) -> dict[str, list[str]]:
     """Sentences by what they are about; of each, the first `MOST`."""
     told = {
-        "Transfer": [*_gaps(subject, analysis)],
-        "What changes do": [*_changes(analysis), *_published(analysis)],
-        "Where languages meet": [*_peaks(subject), *_correlations(subject, analysis)],
+        "Transfer": [*_gaps(inputs, statistics)],
+        "What changes do": [*_changes(statistics), *_published(statistics)],
+        "Where languages meet": [*_peaks(inputs), *_correlations(inputs, statistics)],
     }
     return {title: _first(sentences) for title, sentences in told.items() if sentences}
 
@@ -33,11 +33,11 @@ def _first(sentences: list[str]) -> list[str]:
     return sentences if left <= 0 else [*sentences[:MOST], f"{left:,} more of this kind are in the tables alone."]
 
 
-def _gaps(subject: Subject, analysis: Analysis) -> Iterator[str]:
+def _gaps(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[str]:
     """How well the reference does at home and abroad."""
-    scores = _main(analysis.scores, analysis)
-    if subject.reference is not None:
-        scores = scores.filter(pl.col("changes") == subject.reference)
+    scores = _main(statistics.scores, statistics)
+    if inputs.reference is not None:
+        scores = scores.filter(pl.col("changes") == inputs.reference)
     for key, group in scores.group_by([*GROUP, "changes"], maintain_order=True):
         away = group.filter(other_language())
         home = group.filter(pl.col("target") == pl.col("source"))["mean"].to_list()
@@ -50,9 +50,9 @@ def _gaps(subject: Subject, analysis: Analysis) -> Iterator[str]:
         yield text + (f"; lowest for {worst['target']} ({points(worst['mean'])})." if away.height > 1 else ".")
 
 
-def _changes(analysis: Analysis) -> Iterator[str]:
+def _changes(statistics: ReportStatistics) -> Iterator[str]:
     """What each change does to other languages, and to the source."""
-    cells = _main(analysis.deltas, analysis).filter(pl.col("delta").is_not_null())
+    cells = _main(statistics.deltas, statistics).filter(pl.col("delta").is_not_null())
     for key, group in cells.group_by([*GROUP, "change"], maintain_order=True):
         away, home = group.filter(other_language()), group.filter(pl.col("target") == pl.col("source"))
         if away.is_empty():
@@ -85,7 +85,7 @@ def significant() -> pl.Expr:
     """Whether a difference holds for other sentences (the corrected test) and for other seeds (the interval): a test
     over examples by itself would take the luck of a few seeds for an effect."""
     one_side = (pl.col("low") > 0) | (pl.col("high") < 0)
-    return (pl.col("holm") < LEVEL) & one_side.fill_null(True)
+    return (pl.col("holm") < SIGNIFICANCE_LEVEL) & one_side.fill_null(True)
 
 
 def _cell(rows: pl.DataFrame) -> str:
@@ -94,10 +94,10 @@ def _cell(rows: pl.DataFrame) -> str:
     return signed(row["delta"]) + doubt
 
 
-def _published(analysis: Analysis) -> Iterator[str]:
-    if "published" not in analysis.deltas.columns:
+def _published(statistics: ReportStatistics) -> Iterator[str]:
+    if "published" not in statistics.deltas.columns:
         return
-    cells = pl.concat([analysis.deltas, analysis.means]).filter(
+    cells = pl.concat([statistics.deltas, statistics.means]).filter(
         pl.col("published").is_not_null() & pl.col("delta").is_not_null()
     )
     if len(cells):
@@ -109,11 +109,11 @@ def _published(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def _peaks(subject: Subject) -> Iterator[str]:
+def _peaks(inputs: ReportInputs) -> Iterator[str]:
     """The layer where languages are most alike, on average over pairs."""
-    curves = subject.results.curves.frame.filter((pl.col("stage") != "final norm") & pl.col("value").is_finite())
-    if subject.reference is not None:
-        curves = curves.filter(pl.col("changes").is_null() | (pl.col("changes") == subject.reference))
+    curves = inputs.results.curves.frame.filter((pl.col("stage") != "final norm") & pl.col("value").is_finite())
+    if inputs.reference is not None:
+        curves = curves.filter(pl.col("changes").is_null() | (pl.col("changes") == inputs.reference))
     curves = curves.with_columns(pl.col("when").fill_null("before"))
     before = curves.filter(pl.col("when") == "before")
     for key, group in (before if len(before) else curves).group_by("model", "source", "index", maintain_order=True):
@@ -127,11 +127,11 @@ def _peaks(subject: Subject) -> Iterator[str]:
         )
 
 
-def _correlations(subject: Subject, analysis: Analysis) -> Iterator[str]:
+def _correlations(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[str]:
     """Whether the gap shrinks as similarity grows, of the reference; all indexes of a time in one sentence."""
-    rows = _main(analysis.correlations, analysis).filter(pl.col("layer").is_null() & pl.col("value").is_not_null())
-    if subject.reference is not None:
-        rows = rows.filter(pl.col("changes") == subject.reference)
+    rows = _main(statistics.correlations, statistics).filter(pl.col("layer").is_null() & pl.col("value").is_not_null())
+    if inputs.reference is not None:
+        rows = rows.filter(pl.col("changes") == inputs.reference)
     for key, group in rows.group_by([*GROUP, "changes", "when", "n"], maintain_order=True):
         told = ", ".join(f"{row['index']} {_rho(row)}" for row in group.iter_rows(named=True))
         few = "; so few languages prove little" if key[-1] < FEW else ""
@@ -147,9 +147,9 @@ def _rho(row: dict[str, Any]) -> str:
     return text if abs(row["value"]) > 1 - 1e-9 else f"{text} (p = {row['p']:.2g})"
 
 
-def _main(frame: pl.DataFrame, analysis: Analysis) -> pl.DataFrame:
+def _main(frame: pl.DataFrame, statistics: ReportStatistics) -> pl.DataFrame:
     """The rows of each task's main metric."""
-    wanted = [(pl.col("task") == task) & (pl.col("metric") == name) for task, name in analysis.main_metrics.items()]
+    wanted = [(pl.col("task") == task) & (pl.col("metric") == name) for task, name in statistics.main_metrics.items()]
     return frame.filter(pl.any_horizontal(wanted)) if wanted else frame
 
 
@@ -169,7 +169,7 @@ def points(value: float) -> str:
     >>> points(0.9514)
     '95.1'
     """
-    return f"{value * POINTS:.1f}"
+    return f"{value * POINTS_PER_UNIT:.1f}"
 
 
 def signed(value: float) -> str:
@@ -177,5 +177,5 @@ def signed(value: float) -> str:
     >>> signed(-0.1234), signed(0.001), signed(-0.0001)
     ('−12.3', '+0.1', '0.0')
     """
-    text = f"{value * POINTS:+.1f}"
+    text = f"{value * POINTS_PER_UNIT:+.1f}"
     return "0.0" if float(text) == 0 else text.replace("-", "−")

@@ -16,34 +16,34 @@ import polars as pl
 
 from isogloss import __version__
 from isogloss.core.errors import MissingExtra
-from isogloss.report.analysis import Analysis, analyse
+from isogloss.report.chart_data import chart_data
 from isogloss.report.charts import Spec, curve_spec, gap_spec, histogram_spec, score_spec
 from isogloss.report.examples import examples
 from isogloss.report.findings import findings
-from isogloss.report.markup import isolated, json_element, script_hash, shade_rules, table_html, text
-from isogloss.report.one_page import Section, section_body
-from isogloss.report.series import series
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
+from isogloss.report.sections import Section, section_body
+from isogloss.report.statistics import ReportStatistics, compute_statistics
 from isogloss.report.tables import NamedTable, tables
+from isogloss.report.templating import isolated, json_element, script_hash, shade_rules, table_html, text
 
 MOST_CELLS = 12_000  # of all tables together: a browser has to lay them out
 LICENCE = """<!-- Charts by Vega, Vega-Lite and Vega-Embed, inlined below: Copyright University of Washington
 Interactive Data Lab and contributors, BSD-3-Clause; they come without warranty of any kind. -->"""
 
 
-def page(subject: Subject, analysis: Analysis | None = None, sections: Sequence[Section] = ()) -> str:
+def page(inputs: ReportInputs, statistics: ReportStatistics | None = None, sections: Sequence[Section] = ()) -> str:
     """The whole page; `sections` that somebody wrote stand before what was found."""
-    analysis = analysis or analyse(subject)
-    data = {**series(subject, analysis.scores), "examples": examples(subject, analysis)}
-    specs = dict(charts(subject, analysis.scores))
-    found = tables(subject, analysis)
+    statistics = statistics or compute_statistics(inputs)
+    data = {**chart_data(inputs, statistics.scores), "examples": examples(inputs, statistics)}
+    specs = dict(charts(inputs, statistics.scores))
+    found = tables(inputs, statistics)
     parts = [
         *((f"part-{number}", text(one.title), section_body(one)) for number, one in enumerate(sections, 1)),
-        ("findings", "What was found", _findings(subject, analysis)),
+        ("findings", "What was found", _findings(inputs, statistics)),
         ("tables", "Tables", _tables(found)),
         ("charts", "Charts", figures(specs)),
         ("wrong", "Where predictions go wrong", EXAMPLES if data["examples"] else ""),
-        ("made", "How this was made", "\n".join(_made(subject))),
+        ("made", "How this was made", "\n".join(_made(inputs))),
     ]
     shown = [(id, title, body) for id, title, body in parts if body]
     links = "".join(f'<li><a href="#{id}">{title}</a></li>' for id, title, _ in shown)
@@ -59,7 +59,7 @@ def page(subject: Subject, analysis: Analysis | None = None, sections: Sequence[
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">
 <meta name="generator" content="isogloss {__version__}">
-<title>{text(subject.title)} · isogloss</title>
+<title>{text(inputs.title)} · isogloss</title>
 <style>
 {resource("page.css")}{shade_rules()}
 </style>
@@ -67,9 +67,9 @@ def page(subject: Subject, analysis: Analysis | None = None, sections: Sequence[
 <body>
 <a class="skip" href="#findings">To the findings</a>
 <header>
-<h1>{isolated(subject.title)}</h1>
-<p class="lead" dir="auto">{text(subject.description, 2000)}</p>
-<p class="facts">{_facts(subject)}</p>
+<h1>{isolated(inputs.title)}</h1>
+<p class="lead" dir="auto">{text(inputs.description, 2000)}</p>
+<p class="facts">{_facts(inputs)}</p>
 <nav aria-label="Parts of the report"><ul>{links}</ul></nav>
 </header>
 <main>
@@ -90,35 +90,35 @@ def _policy(scripts: list[str]) -> str:
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def _facts(subject: Subject) -> str:
-    frame, curves = subject.results.frame, subject.results.curves.frame
+def _facts(inputs: ReportInputs) -> str:
+    frame, curves = inputs.results.frame, inputs.results.curves.frame
     done = (frame if len(frame) else curves)["run"].drop_nulls().n_unique()  # some studies only measure
     told = [f"{done:,} runs"] if done else []
-    if subject.planned is not None and subject.planned > done:
-        told[:1] = [f"{done:,} of {subject.planned:,} runs"]
+    if inputs.planned is not None and inputs.planned > done:
+        told[:1] = [f"{done:,} of {inputs.planned:,} runs"]
     for column, name in (("model", "model"), ("changes", "column"), ("task", "task"), ("source", "source")):
         none = {None, ""} if column == "task" else {None}  # changes may well be called ""
         number = len(set((frame if len(frame) else curves)[column]) - none)
         told += [f"{number} {name}{'s' * (number > 1)}"] if number else []
-    number = (subject.results.tests if len(frame) else curves)["target"].n_unique()
+    number = (inputs.results.tests if len(frame) else curves)["target"].n_unique()
     told.append(f"{number} target{'s' * (number != 1)}")
     if len(frame):
         told.append(f"{frame['seed'].n_unique()} seed{'s' * (frame['seed'].n_unique() > 1)}")
     return text(" · ".join(told))
 
 
-def _findings(subject: Subject, analysis: Analysis) -> str:
-    failed = len(subject.results.failed)
+def _findings(inputs: ReportInputs, statistics: ReportStatistics) -> str:
+    failed = len(inputs.results.failed)
     warning = (
         f'<p class="warning">{failed} run{"s" * (failed > 1)} failed: see the end of this page.</p>' if failed else ""
     )
     listed = ""
-    for title, sentences in findings(subject, analysis).items():
+    for title, sentences in findings(inputs, statistics).items():
         items = "\n".join(f"<li>{text(one, 2000)}</li>" for one in sentences)
         listed += f"<h3>{title}</h3>\n<ul>\n{items}\n</ul>\n"
-    notes = "".join(f'<p class="note">{text(note, 1000)}</p>' for note in analysis.notes)
+    notes = "".join(f'<p class="note">{text(note, 1000)}</p>' for note in statistics.notes)
     reading = ""
-    if len(analysis.deltas):
+    if len(statistics.deltas):
         reading = (
             '<p class="note">Points are hundredths of a score. Significant: p below .05 after Holm’s correction for '
             "all comparisons of an experiment, and an interval over seeds on one side of 0. Where several seeds "
@@ -146,16 +146,16 @@ def _id(one: NamedTable) -> str:
     return "table-" + "".join(char if char.isascii() and char.isalnum() else "-" for char in one.name)
 
 
-def charts(subject: Subject, scores: pl.DataFrame) -> Iterator[tuple[str, Spec]]:
+def charts(inputs: ReportInputs, scores: pl.DataFrame) -> Iterator[tuple[str, Spec]]:
     """The charts that there is something to draw in; `scores` as `Results.table` gives them."""
-    curves = len(subject.results.curves.frame)
+    curves = len(inputs.results.curves.frame)
     if len(scores):
         yield "scores", score_spec()
     if curves:
         yield "curves", curve_spec()
     if curves and len(scores):
         yield "gaps", gap_spec()
-    if len(subject.distances.frame):
+    if len(inputs.distances.frame):
         yield "histograms", histogram_spec()
 
 
@@ -201,16 +201,16 @@ EXAMPLES = (
 )
 
 
-def _made(subject: Subject) -> Iterator[str]:
-    results = subject.results
-    if subject.command:
-        yield f"<h3>Command</h3><pre>{text(subject.command, 5000)}</pre>"
+def _made(inputs: ReportInputs) -> Iterator[str]:
+    results = inputs.results
+    if inputs.command:
+        yield f"<h3>Command</h3><pre>{text(inputs.command, 5000)}</pre>"
     else:
         yield "<p>The rows came without a record of the command that made them.</p>"
     if len(results.frame):
         seeds = ", ".join(map(str, sorted(results.frame["seed"].unique().to_list())[:50]))
         yield f"<p>Seeds: {text(seeds, 1000)}.</p>"
-    for facts, runs in subject.made:
+    for facts, runs in inputs.made:
         listed = "".join(
             f"<tr><th scope='row'>{text(name)}</th><td>{text(value)}</td></tr>" for name, value in facts.items()
         )
@@ -220,8 +220,8 @@ def _made(subject: Subject) -> Iterator[str]:
             else "<p>Made before versions were recorded.</p>"
         )
         yield f"<h3>Versions and hardware of {runs:,} run{'s' * (runs > 1)}</h3>{told}"
-    if subject.study:
-        study = json.dumps(subject.study, indent=1, ensure_ascii=False)
+    if inputs.study:
+        study = json.dumps(inputs.study, indent=1, ensure_ascii=False)
         yield f"<details><summary>The study, as it was run</summary><pre>{text(study, 200_000)}</pre></details>"
     if results.failed:
         failed = "".join(f"<li>{isolated(label)}<pre>{text(why[-800:], 800)}</pre></li>"

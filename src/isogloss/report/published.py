@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
 from isogloss.results.rows.curves import FINAL_NORM
-from isogloss.results.tables.tables import POINTS, with_published
+from isogloss.results.tables.tables import POINTS_PER_UNIT, with_published
 
 STRENGTH = "published |ρ|"
 NOTHING = pl.lit(None, pl.Float64)
@@ -20,9 +20,9 @@ SIMILARITY = r"^(?<index>\S+) layer (?<layer>\d+) (?<when>before|after)$"
 PLACE = ["task", "source", "target", "changes", "index", "layer", "when"]
 
 
-def with_published_scores(scores: pl.DataFrame, subject: Subject) -> pl.DataFrame:
+def with_published_scores(scores: pl.DataFrame, inputs: ReportInputs) -> pl.DataFrame:
     """Scores with the column `published`. Of others than the reference, differences are published."""
-    published, reference = subject.results.published, subject.results.reference
+    published, reference = inputs.results.published, inputs.results.reference
     if published is None:
         return scores.with_columns(published=NOTHING)
     named = with_published(scores.with_columns(change="changes"), published, reference=reference)
@@ -30,11 +30,11 @@ def with_published_scores(scores: pl.DataFrame, subject: Subject) -> pl.DataFram
 
 
 def with_published_strength(
-    correlations: pl.DataFrame, subject: Subject, main_metrics: Mapping[str, str]
+    correlations: pl.DataFrame, inputs: ReportInputs, main_metrics: Mapping[str, str]
 ) -> pl.DataFrame:
     """Correlations with the column `STRENGTH`: those that were published are of CKA and of each task's main metric, and
     told without their sign."""
-    published = subject.results.published
+    published = inputs.results.published
     if published is None:
         return correlations.with_columns(NOTHING.alias(STRENGTH))
     told = published.filter(pl.col("metric").str.starts_with("spearman "))
@@ -53,15 +53,17 @@ def with_published_strength(
     return correlations.join(told, on=key, how="left", maintain_order="left")
 
 
-def published_similarity(subject: Subject) -> pl.DataFrame:
+def published_similarity(inputs: ReportInputs) -> pl.DataFrame:
     """Similarity of the layers that there is a published value of, mean over seeds, and that value."""
-    published, curves = subject.results.published, subject.results.curves.frame
+    published, curves = inputs.results.published, inputs.results.curves.frame
     if published is None:
         return pl.DataFrame()
     named = published.with_columns(pl.col("metric").str.extract_groups(SIMILARITY).alias("named")).unnest("named")
     layer = pl.col("layer").cast(pl.Int64)
     told = (
-        named.drop_nulls("index").rename({"change": "changes"}).with_columns(layer, published=pl.col("value") / POINTS)
+        named.drop_nulls("index")
+        .rename({"change": "changes"})
+        .with_columns(layer, published=pl.col("value") / POINTS_PER_UNIT)
     )
     blocks = curves.filter(pl.col("stage") != FINAL_NORM)
     means = blocks.group_by(PLACE, maintain_order=True).agg(pl.col("value").mean())

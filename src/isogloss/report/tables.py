@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from isogloss.report.analysis import Analysis, both
+from isogloss.report.inputs import ReportInputs
 from isogloss.report.published import STRENGTH, published_similarity, with_published_scores, with_published_strength
-from isogloss.report.subject import Subject
+from isogloss.report.statistics import ReportStatistics, both
 from isogloss.results.rows.curves import Curves
 from isogloss.results.tables.curve_summary import curve_table
-from isogloss.results.tables.tables import POINTS, Cell, Table, delta_table, frame_table
+from isogloss.results.tables.tables import POINTS_PER_UNIT, Cell, Table, delta_table, frame_table
 
 STARS = "Stars: p < .05, .01, .001 for a cell by itself."
 INTERVALS = "In brackets the 95 % interval over seeds."
@@ -29,21 +29,21 @@ class NamedTable:
     main: bool = True
 
 
-def tables(subject: Subject, analysis: Analysis) -> list[NamedTable]:
+def tables(inputs: ReportInputs, statistics: ReportStatistics) -> list[NamedTable]:
     return [
-        *_costs(subject, analysis),
-        *_scores(subject, analysis),
-        *_similarity(subject),
-        *_correlations(subject, analysis),
-        *_distances(subject),
-        *_neurons(subject),
+        *_costs(inputs, statistics),
+        *_scores(inputs, statistics),
+        *_similarity(inputs),
+        *_correlations(inputs, statistics),
+        *_distances(inputs),
+        *_neurons(inputs),
     ]
 
 
-def _costs(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
+def _costs(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[NamedTable]:
     """The paper's table for each task and metric: the reference, and what each change costs."""
-    reference = subject.results.reference
-    for (task, metric), rows in both(analysis).group_by("task", "metric", maintain_order=True):
+    reference = inputs.results.reference
+    for (task, metric), rows in both(statistics).group_by("task", "metric", maintain_order=True):
         tests = [name for name in rows["test"].unique(maintain_order=True) if name]
         told = f" Tests: {' and '.join(tests)}." if tests else ""
         paper = " In parentheses the published value." if "published" in rows.columns else ""
@@ -53,17 +53,17 @@ def _costs(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
             f"What each change costs: {task}, {metric}",
             f"{reference}: score in points; Δ: difference to it. {seeds} {STARS}{told}{paper}".replace("  ", " "),
             delta_table(rows, reference=reference, intervals=True),
-            main=analysis.main_metrics[str(task)] == metric,
+            main=statistics.main_metrics[str(task)] == metric,
         )
 
 
-def _scores(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
+def _scores(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[NamedTable]:
     """Scores and gaps of every experiment; the main table where there is nothing to compare."""
-    for (task, metric), rows in analysis.scores.group_by("task", "metric", maintain_order=True):
+    for (task, metric), rows in statistics.scores.group_by("task", "metric", maintain_order=True):
         told = [name for name in ("study", "model", "changes", "source") if rows[name].n_unique() > 1]
-        named = with_published_scores(rows, subject)
+        named = with_published_scores(rows, inputs)
         paper = ["published"] if named["published"].count() else []
-        score = [(pl.col(name) * POINTS) for name in ("mean", *paper, "sd", "gap", "gap_sd")]
+        score = [(pl.col(name) * POINTS_PER_UNIT) for name in ("mean", *paper, "sd", "gap", "gap_sd")]
         shown = named.with_columns(score).select(*told, "target", "mean", *paper, "sd", "gap", "gap_sd", "seeds", "n")
         yield NamedTable(
             f"scores-{task}-{metric}",
@@ -71,13 +71,13 @@ def _scores(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
             "In points: mean and standard deviation over seeds, and the gap to the score in the source language; "
             "n: items of the test set.",
             frame_table(shown.rename({"gap_sd": "gap sd"})),
-            main=subject.reference is None and analysis.main_metrics[str(task)] == metric,
+            main=inputs.reference is None and statistics.main_metrics[str(task)] == metric,
         )
 
 
-def _similarity(subject: Subject) -> Iterator[NamedTable]:
+def _similarity(inputs: ReportInputs) -> Iterator[NamedTable]:
     """Similarity in a few numbers, and by layer with a table for each index; mean over seeds and tasks."""
-    curves = subject.results.curves.frame
+    curves = inputs.results.curves.frame
     if len(curves):
         yield NamedTable(
             "similarity",
@@ -86,7 +86,7 @@ def _similarity(subject: Subject) -> Iterator[NamedTable]:
             "layer 0 is the embedding output. Mean over seeds.",
             curve_table(Curves(curves.with_columns(pl.col("when").fill_null("before")))),
         )
-    beside = published_similarity(subject)
+    beside = published_similarity(inputs)
     if len(beside):
         note = "Mean over seeds, and the published value."
         yield NamedTable("similarity-published", "Similarity, published", note, frame_table(beside, decimals=3))
@@ -107,9 +107,9 @@ def _similarity(subject: Subject) -> Iterator[NamedTable]:
         )
 
 
-def _correlations(subject: Subject, analysis: Analysis) -> Iterator[NamedTable]:
-    overall = analysis.correlations.filter(pl.col("layer").is_null())
-    rows = with_published_strength(overall, subject, analysis.main_metrics)
+def _correlations(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[NamedTable]:
+    overall = statistics.correlations.filter(pl.col("layer").is_null())
+    rows = with_published_strength(overall, inputs, statistics.main_metrics)
     if rows.is_empty():
         return
     told = [name for name in ("study", "model", "changes", "task", "source", "metric") if rows[name].n_unique() > 1]
@@ -139,21 +139,21 @@ def _with_small_p(table: Table, frame: pl.DataFrame) -> Table:
     return replace(table, body=tuple(body))
 
 
-def _distances(subject: Subject) -> Iterator[NamedTable]:
-    if len(subject.distances.summary):
+def _distances(inputs: ReportInputs) -> Iterator[NamedTable]:
+    if len(inputs.distances.summary):
         yield NamedTable(
             "distances",
             "Distances of related and unrelated words",
             "Mean distances; overlap of the two histograms (0 to 1); separation: the chance that a related pair is "
             "closer than an unrelated one; d′: difference of the means in standard deviations; top: the share of the "
             "squared distance of related words that so many dimensions carry.",
-            frame_table(subject.distances.table().rename({"d_prime": "d′"}), decimals=3),
+            frame_table(inputs.distances.table().rename({"d_prime": "d′"}), decimals=3),
         )
 
 
-def _neurons(subject: Subject) -> Iterator[NamedTable]:
+def _neurons(inputs: ReportInputs) -> Iterator[NamedTable]:
     """The neurons of each layer that behave most alike in all languages, and those that do so least."""
-    neutral = subject.results.neutral
+    neutral = inputs.results.neutral
     if neutral.is_empty():
         return
     labels = [name for name in ("model", "changes", "when") if neutral[name].drop_nulls().n_unique() > 1]

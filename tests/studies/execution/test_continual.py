@@ -12,8 +12,8 @@ from test_run_study import SETTINGS, never, run, study
 
 import isogloss as ig
 from isogloss.core.errors import IsoglossError
+from isogloss.report.inputs import inputs_from_store
 from isogloss.report.page import page
-from isogloss.report.subject import from_store
 from isogloss.studies.execution import jobs as work
 from isogloss.studies.execution import stages as makers
 from isogloss.studies.planning.cost import _by_rule
@@ -100,7 +100,7 @@ def test_it_is_done_once_and_told(bert: Path, tmp_path: Path, monkeypatch: pytes
     assert "Δ REF continual" in first.paper_table().head
     monkeypatch.setattr(makers, "finetune", never)
     assert run(data, tmp_path).frame.equals(first.frame)
-    assert "REF continual" in page(from_store(tmp_path))
+    assert "REF continual" in page(inputs_from_store(tmp_path))
     monkeypatch.setattr(makers, "finetune", never)
     alone = run(study(bert, name="alone", changes={"REF": []}, continual=REPLAY), tmp_path)  # the same networks
     assert alone.frame["changes"].unique().to_list() == ["REF"]

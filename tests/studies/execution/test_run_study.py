@@ -14,8 +14,8 @@ from toy_driver import STUDY
 import isogloss as ig
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.corpora.corpus import AnyCorpus
+from isogloss.report.inputs import inputs_from_store
 from isogloss.report.page import _facts
-from isogloss.report.subject import from_store
 from isogloss.results.rows.study_results import StudyResults, read_published
 from isogloss.store.entries import Store
 from isogloss.store.study_records import made_with, read_record
@@ -251,7 +251,7 @@ def test_nothing_but_similarity(bert: Path, tmp_path: Path) -> None:
     results.write(tmp_path / "table.md")
     assert "best layer" in (tmp_path / "table.md").read_text()
     assert made_with(read_record(Store(tmp_path)), Store(tmp_path))[0][1] == 2
-    assert _facts(from_store(tmp_path)) == "2 runs · 1 model · 2 columns · 1 source · 2 targets"
+    assert _facts(inputs_from_store(tmp_path)) == "2 runs · 1 model · 2 columns · 1 source · 2 targets"
     assert run(data, tmp_path).curves.frame.equals(results.curves.frame)
 
 

@@ -12,10 +12,10 @@ from test_run_study import SETTINGS, never, run, study
 
 import isogloss as ig
 from isogloss.core.errors import IsoglossError
-from isogloss.report.analysis import analyse
 from isogloss.report.export import figures
+from isogloss.report.inputs import inputs_from_results, inputs_from_store
 from isogloss.report.page import page
-from isogloss.report.subject import from_store, of_results
+from isogloss.report.statistics import compute_statistics
 from isogloss.report.tables import tables
 from isogloss.results.rows.distance_histograms import HISTOGRAM_COLUMNS, SHARE_COLUMNS, SUMMARY_COLUMNS
 from isogloss.studies.execution import jobs as work
@@ -72,14 +72,14 @@ def test_every_kind_of_the_papers_figure(bert: Path, tmp_path: Path) -> None:
         "Adjusted Continual, fine-tuned (pos)",  # before fine-tuning it is "Adjusted"
     ]
     assert results.distances.frame["seed"].unique().to_list() == [0]  # the first alone, unless said
-    subject = from_store(tmp_path)
-    shown = {table.name: table.table for table in tables(subject, analyse(subject))}["distances"]
+    subject = inputs_from_store(tmp_path)
+    shown = {table.name: table.table for table in tables(subject, compute_statistics(subject))}["distances"]
     assert shown.head[-2:] == ("top 2", "top 8")
     assert len(shown.body) == 5 * 2  # l2 and cosine
     html = page(subject)
     assert all(name in html for name in names)
-    assert sum(name.startswith("histogram") for name, _ in figures(subject, analyse(subject))) == 5 * 2
-    assert of_results(results, title="x").distances.summary.equals(subject.distances.summary)
+    assert sum(name.startswith("histogram") for name, _ in figures(subject, compute_statistics(subject))) == 5 * 2
+    assert inputs_from_results(results, title="x").distances.summary.equals(subject.distances.summary)
 
 
 def test_stages_are_shared_and_never_made_twice(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

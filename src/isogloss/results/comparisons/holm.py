@@ -9,11 +9,11 @@ from isogloss.metrics.significance import holm
 FAMILY = ["study", "model", "task", "source", "metric"]  # tests that are read together
 
 
-def corrected(deltas: pl.DataFrame) -> pl.DataFrame:
+def with_holm_correction(deltas: pl.DataFrame) -> pl.DataFrame:
     """The rows with `holm`: each p corrected for all tests of the same experiment and metric; null where p is.
 
     >>> rows = {name: ["a", "a"] for name in FAMILY} | {"p": [0.01, 0.04]}
-    >>> corrected(pl.DataFrame(rows))["holm"].to_list()
+    >>> with_holm_correction(pl.DataFrame(rows))["holm"].to_list()
     [0.02, 0.04]
     """
     return deltas.with_columns(holm=pl.col("p").map_batches(_holm, return_dtype=pl.Float64).over(FAMILY))

@@ -11,7 +11,7 @@ import polars as pl
 from isogloss.core.errors import UsageError
 from isogloss.results.comparisons.deltas import CELL, REFERENCE, deltas, score_rows
 
-OTHERS = "X"
+OTHER_TARGETS = "X"
 LANGUAGE = r"^([^-_ ]+)"  # what the name of a corpus starts with: "en", "en-partut", "en_lines"
 
 
@@ -24,12 +24,12 @@ def source_to_x(
 ) -> pl.DataFrame:
     """The columns of `deltas`, with the target `X` for the mean over the others, and `pair` such as "EN-X".
 
-    Test sets in the source language but named otherwise ("en-lines") belong to neither: see `domains`.
+    Test sets in the source language but named otherwise ("en-lines") belong to neither.
     """
     scores = score_rows(rows)
     same = scores.filter(pl.col("target") == pl.col("source"))
     others = scores.filter(other_language())
-    both = pl.concat([same, mean_over_targets(others, pl.lit(OTHERS))])
+    both = pl.concat([same, mean_over_targets(others, pl.lit(OTHER_TARGETS))])
     pair = pl.col("source").str.to_uppercase() + "-" + pl.col("target").str.to_uppercase()
     return deltas(both, predictions, reference=reference, confidence=confidence).with_columns(pair=pair)
 

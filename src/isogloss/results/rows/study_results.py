@@ -29,7 +29,7 @@ from isogloss.store.study_records import Record, Run
 if TYPE_CHECKING:
     from isogloss.results.tables.tables import Table
 
-TABLES = (".md", ".tex")
+TABLE_SUFFIXES = (".md", ".tex")
 NEUTRAL = "neutral.parquet"
 DISTANCES = {
     "histograms.parquet": HISTOGRAM_COLUMNS,
@@ -64,7 +64,7 @@ class StudyResults(Results):
 
         A study of one column has none: means, deviations and gaps, then.
         """
-        from isogloss.results.comparisons.transfer_means import OTHERS, other_language
+        from isogloss.results.comparisons.transfer_means import OTHER_TARGETS, other_language
         from isogloss.results.tables.tables import delta_table, score_table, with_published
 
         if self.frame["changes"].n_unique() < 2:
@@ -74,7 +74,7 @@ class StudyResults(Results):
             return score_table(scores)
         rows = self.deltas(self.reference)
         if self.tests.filter(other_language())["target"].n_unique() > 1:
-            means = self.source_to_x(self.reference).filter(pl.col("target") == OTHERS)
+            means = self.source_to_x(self.reference).filter(pl.col("target") == OTHER_TARGETS)
             rows = pl.concat([rows, means.drop("pair")]).sort("study", "model", "task", "source", maintain_order=True)
         if self.published is not None:
             rows = with_published(rows, self.published, reference=self.reference)
@@ -88,7 +88,7 @@ class StudyResults(Results):
 
         measured = self.frame.is_empty() and not self.curves.frame.is_empty()
         apart = self.frame.is_empty() and not measured and not self.distances.frame.is_empty()
-        if Path(path).suffix in TABLES:
+        if Path(path).suffix in TABLE_SUFFIXES:
             table = frame_table(self.distances.labelled().table(), decimals=3) if apart else None
             write_table(table or (curve_table(self.curves) if measured else self.paper_table()), path)
         elif measured:
@@ -99,7 +99,7 @@ class StudyResults(Results):
             super().write(path)
 
 
-def gather(record: Record, store: Store) -> StudyResults:
+def read_study_results(record: Record, store: Store) -> StudyResults:
     """The results of all runs that are done; `Damaged` names an entry that has to be made again."""
     done = store.ids()
     scored = [run for run in record.runs if run.evaluation in done]

@@ -16,7 +16,7 @@ from isogloss.core.errors import UsageError
 from isogloss.results.comparisons.deltas import CELL, REFERENCE
 from isogloss.results.tables.cell_colours import STEPS, cell_class, legend
 
-POINTS = 100  # scores are 0 to 1 in rows, and points in papers
+POINTS_PER_UNIT = 100  # scores are 0 to 1 in rows, and points in papers
 PUBLISHED = ["task", "source", "target", "change", "metric"]  # and the model, where they tell several apart
 
 
@@ -103,7 +103,7 @@ def with_published(frame: pl.DataFrame, published: pl.DataFrame, *, reference: s
     key = [*PUBLISHED, "model"] if "model" in published.columns else PUBLISHED
     if published.select(key).is_duplicated().any():
         raise UsageError(f"published values: expected one value for each {', '.join(key[:-1])} and {key[-1]}")
-    values = published.select(*key, published=pl.col("value").cast(pl.Float64) / POINTS)
+    values = published.select(*key, published=pl.col("value").cast(pl.Float64) / POINTS_PER_UNIT)
     homes = values.filter(pl.col("change") == reference).drop("change").rename({"published": "published_reference"})
     joined = frame.join(values, on=key, how="left", maintain_order="left")
     return joined.join(homes, on=homes.columns[:-1], how="left", maintain_order="left")
@@ -121,7 +121,7 @@ def _delta_cell(row: dict[str, Any] | None, intervals: bool, steps: Sequence[flo
     text = _points(row["delta"], decimals) + row["stars"]
     if intervals and row["low"] is not None:
         text += f" [{_points(row['low'], decimals)}, {_points(row['high'], decimals)}]"
-    shade = cell_class(row["delta"] * POINTS, steps, decimals)
+    shade = cell_class(row["delta"] * POINTS_PER_UNIT, steps, decimals)
     return Cell(_beside(text, row.get("published"), decimals), number=True, shade=shade)
 
 
@@ -131,7 +131,7 @@ def _beside(measured: str, published: float | None, decimals: int) -> str:
 
 
 def _points(value: float | None, decimals: int) -> str:
-    return "" if value is None else _number(value * POINTS, decimals)
+    return "" if value is None else _number(value * POINTS_PER_UNIT, decimals)
 
 
 def _number(value: float, decimals: int) -> str:

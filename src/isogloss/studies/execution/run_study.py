@@ -10,7 +10,7 @@ from typing import Any
 
 from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.core.hardware import kind_of
-from isogloss.results.rows.study_results import StudyResults, gather
+from isogloss.results.rows.study_results import StudyResults, read_study_results
 from isogloss.store.entries import Damaged, Store
 from isogloss.store.study_records import write_record
 from isogloss.studies.execution.backends import Backend, Job, Outcome, new_backend
@@ -67,7 +67,7 @@ def _done(plan: Plan, kept: Store, crew: Backend, together: int, watch: Watch | 
         failed = _do(plan, kept, crew, together, watch)
         results: StudyResults | None = None
         try:
-            results = gather(record_of(plan, failed), kept)
+            results = read_study_results(record_of(plan, failed), kept)
         except Damaged as damaged:
             kept.set_aside(damaged.id, str(damaged))
         found = {id: why for id, why in kept.quarantined().items() if id not in aside}

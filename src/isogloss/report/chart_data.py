@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from isogloss.report.subject import Subject
+from isogloss.report.inputs import ReportInputs
 
 SCORED = ["study", "model", "changes", "task", "source", "metric"]
 MEASURED = ["study", "model", "changes", "task", "when", "source", "index"]
@@ -22,9 +22,9 @@ SCORE_SCALE, CURVE_SCALE = 10_000, 1000
 LONGEST = 60  # characters of a name; drawing a word of thousands takes a minute
 
 
-def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
+def chart_data(inputs: ReportInputs, scores: pl.DataFrame) -> dict[str, Any]:
     """`targets`, `scores`, `curves` and `histograms`, ready for JSON."""
-    curves = subject.results.curves.frame
+    curves = inputs.results.curves.frame
     names = [*scores["target"].unique(maintain_order=True), *curves["target"].unique(maintain_order=True)]
     targets = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return {
@@ -32,7 +32,7 @@ def series(subject: Subject, scores: pl.DataFrame) -> dict[str, Any]:
         "targets": [name[:LONGEST] for name in targets],
         "scores": _scores(scores, targets),
         "curves": _curves(curves, targets),
-        "histograms": _histograms(subject.distances.frame),
+        "histograms": _histograms(inputs.distances.frame),
     }
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from report_inputs import LAYERS, SCORES, small
 from result_rows import curve_rows, result_rows
-from subjects import LAYERS, SCORES, small
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.report.subject import from_store, read_subject
+from isogloss.report.inputs import inputs_from_store, read_inputs
 from isogloss.results.rows.files import write_rows
 from isogloss.results.rows.results import RESULT_COLUMNS
 from isogloss.store.entries import Store
@@ -23,7 +23,7 @@ ROWS = result_rows(SCORES)
 def test_rows_come_back_as_they_were_written(tmp_path: Path, suffix: str) -> None:
     odd = result_rows({("", 'a "quoted", name\twith\ttabs'): [0.5]}, model="模型")
     write_rows(pl.concat([ROWS, odd]), tmp_path / f"rows{suffix}")
-    read = read_subject([tmp_path / f"rows{suffix}"])
+    read = read_inputs([tmp_path / f"rows{suffix}"])
     assert read.results.frame.equals(pl.concat([ROWS, odd]))
     assert read.title == f"rows{suffix}"
 
@@ -34,7 +34,7 @@ def test_files_are_told_apart_by_their_columns(tmp_path: Path) -> None:
     write_rows(curve_rows(LAYERS), tmp_path / "b.parquet")
     write_rows(whole.results.predictions.collect(), tmp_path / "c.parquet")
     write_rows(whole.distances.frame, tmp_path / "d.parquet")
-    read = read_subject([tmp_path / f"{name}.parquet" for name in "abcd"])
+    read = read_inputs([tmp_path / f"{name}.parquet" for name in "abcd"])
     assert len(read.results.frame) == len(ROWS)
     assert len(read.results.curves.frame) == 12
     assert len(read.results.predictions.collect()) == len(whole.results.predictions.collect())
@@ -46,7 +46,7 @@ def test_a_folder_of_transfer_has_rows_and_predictions(tmp_path: Path) -> None:
     place = tmp_path / "pos-en-seed0-abc" / "scores-1" / "predictions.parquet"
     place.parent.mkdir(parents=True)
     write_rows(small().results.predictions.collect(), place)
-    read = read_subject([tmp_path])
+    read = read_inputs([tmp_path])
     assert len(read.results.frame) == len(ROWS)
     assert len(read.results.predictions.collect()) == 90
 
@@ -64,11 +64,11 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         "": "expected a store",
     }.items():
         with pytest.raises(InputError, match=said):
-            read_subject([tmp_path / name])
+            read_inputs([tmp_path / name])
     with pytest.raises(UsageError, match="name a store"):
-        read_subject([])
+        read_inputs([])
     with pytest.raises(InputError, match="--study names a study of a store"):
-        read_subject([tmp_path / "x.csv"], "s")
+        read_inputs([tmp_path / "x.csv"], "s")
 
 
 def store_with(folder: Path, *names: str) -> Store:
@@ -89,7 +89,7 @@ def store_with(folder: Path, *names: str) -> Store:
 
 def test_a_study_of_a_store(tmp_path: Path) -> None:
     store_with(tmp_path, "one")
-    found = from_store(tmp_path)
+    found = inputs_from_store(tmp_path)
     assert (found.title, found.description, found.planned) == ("one", "words", 3)
     assert found.made == [({"torch": "2.0"}, 2)]
     assert found.results.frame["study"].unique().to_list() == ["one"]
@@ -99,19 +99,19 @@ def test_a_study_of_a_store(tmp_path: Path) -> None:
 def test_one_study_of_several_has_to_be_named(tmp_path: Path) -> None:
     store_with(tmp_path, "one", "two")
     with pytest.raises(UsageError, match="several studies: name one of one, two"):
-        read_subject([tmp_path])
-    assert read_subject([tmp_path], "two").title == "two"
+        read_inputs([tmp_path])
+    assert read_inputs([tmp_path], "two").title == "two"
     with pytest.raises(UnknownName, match="did you mean 'two'"):
-        read_subject([tmp_path], "tow")
+        read_inputs([tmp_path], "tow")
     Store(tmp_path / "empty")
     with pytest.raises(UsageError, match="no study was run"):
-        read_subject([tmp_path / "empty"])
+        read_inputs([tmp_path / "empty"])
 
 
 def test_predictions_of_other_runs_are_not_even_read(tmp_path: Path) -> None:
     store = store_with(tmp_path, "one")
     (store.place("evaluation-one1-2") / "predictions.parquet").write_bytes(b"damaged")
-    predictions = from_store(tmp_path).results.predictions
+    predictions = inputs_from_store(tmp_path).results.predictions
     assert len(predictions.filter(pl.col("run") == "one REF").collect()) == 2
     with pytest.raises(Exception, match="damaged"):
         predictions.collect()

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from result_rows import curve_rows, result_rows
 
-from isogloss.report.subject import NO_DISTANCES, Subject, with_runs
+from isogloss.report.inputs import NO_DISTANCES, ReportInputs, with_run_columns
 from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
 from isogloss.results.rows.results import RESULT_COLUMNS
 from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults
@@ -57,7 +57,7 @@ def predictions(rows: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(made)
 
 
-def small(**changes: Any) -> Subject:
+def small(**changes: Any) -> ReportInputs:
     """Two columns, five targets, three seeds; curves, predictions, published values, neurons and histograms."""
     rows = result_rows(SCORES)
     curves = Curves(curve_rows(LAYERS))
@@ -66,7 +66,7 @@ def small(**changes: Any) -> Subject:
     results = StudyResults(
         rows,
         predictions(rows).lazy(),
-        with_runs(curves),
+        with_run_columns(curves),
         {"bert 1-2 pos en seed 9": "out of memory"},
         published=pl.DataFrame({**published, "metric": ["accuracy"] * 2, "value": [80.5, -19.0]}),
         neutral=pl.DataFrame({**neutral, "rank": [1], "of": [8]}).with_columns(
@@ -77,7 +77,7 @@ def small(**changes: Any) -> Subject:
              "high": (i + 1) / 4, "count": 5, "share": 0.25}
             for words in ("related", "unrelated") for i in range(4)]  # fmt: skip
     facts = {"description": "a small study", "command": "isogloss run s.yaml", "study": {"name": "s"}, "planned": 7}
-    return Subject(
+    return ReportInputs(
         "s",
         results,
         **{
@@ -89,7 +89,7 @@ def small(**changes: Any) -> Subject:
     )
 
 
-def large() -> Subject:
+def large() -> ReportInputs:
     """5,000 runs and a million rows: ten models, twenty columns, five tasks, five seeds, fifty targets."""
     chance = np.random.default_rng(0)
     names = {
@@ -111,7 +111,7 @@ def large() -> Subject:
     value = chance.random(len(curves))
     curves = curves.with_columns(value=value, low=value - 0.1, high=value + 0.1)
     columns = {**CURVE_COLUMNS, **RUN_COLUMNS}
-    return Subject(
+    return ReportInputs(
         "large",
         StudyResults(
             rows.select(pl.col(name).cast(kind) for name, kind in RESULT_COLUMNS.items()),
@@ -120,7 +120,7 @@ def large() -> Subject:
     )
 
 
-def hostile() -> Subject:
+def hostile() -> ReportInputs:
     """Names and words that try to break out of the page."""
     name = "\n".join(HOSTILE[:5])
     scores = {(change, target): [0.5, 0.6] for change in ("REF", SCRIPT) for target in ("en", *HOSTILE)}
@@ -132,11 +132,11 @@ def hostile() -> Subject:
     items = [prediction(run, target, 0, words, labels, [IMAGE] * len(words)) for target in ("en", *HOSTILE)]
     arcs = [[0, SCRIPT]] + [[1, IMAGE]] * (len(words) - 1)
     items.append(prediction(run, "en", 1, words, arcs, [[2, LONG]] * len(words)))
-    results = StudyResults(rows, pl.DataFrame(items).lazy(), with_runs(Curves(curves)), {SCRIPT: IMAGE})
+    results = StudyResults(rows, pl.DataFrame(items).lazy(), with_run_columns(Curves(curves)), {SCRIPT: IMAGE})
     facts: dict[str, Any] = {
         "description": name,
         "command": SCRIPT,
         "study": {SCRIPT: IMAGE},
         "made": [({SCRIPT: IMAGE}, 1)],
     }
-    return Subject(SCRIPT, results, **facts)
+    return ReportInputs(SCRIPT, results, **facts)

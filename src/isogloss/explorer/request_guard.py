@@ -35,12 +35,12 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
 
 
-def is_called_rightly(header: str, host: str) -> bool:
+def names_this_server(header: str, host: str) -> bool:
     """Whether the Host header of a request names this server, which listens at `host`.
 
-    >>> is_called_rightly("127.0.0.1:8000", "127.0.0.1"), is_called_rightly("[::1]:8000", "::1")
+    >>> names_this_server("127.0.0.1:8000", "127.0.0.1"), names_this_server("[::1]:8000", "::1")
     (True, True)
-    >>> is_called_rightly("evil.example:8000", "127.0.0.1"), is_called_rightly("10.0.0.7", "127.0.0.1")
+    >>> names_this_server("evil.example:8000", "127.0.0.1"), names_this_server("10.0.0.7", "127.0.0.1")
     (False, False)
     """
     try:
@@ -57,7 +57,7 @@ def guard(app: Flask, host: str) -> None:
 
     @app.before_request
     def check_host() -> None:
-        if not is_called_rightly(request.headers.get("Host", ""), host):
+        if not names_this_server(request.headers.get("Host", ""), host):
             abort(403, "this server answers to its own address only")
 
     @app.after_request

@@ -6,19 +6,17 @@ Files of one kind are read in one go: a hundred small ones, one by one, would ta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from isogloss.explorer.snapshot import Snapshot
 from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import DistanceHistograms
 from isogloss.results.rows.results import RESULT_COLUMNS
 from isogloss.results.rows.study_results import DISTANCES, RUN_COLUMNS, StudyResults, run_labels
 from isogloss.store.entries import Store
 from isogloss.store.study_records import Record, Run
-
-if TYPE_CHECKING:
-    from isogloss.explorer.index import Snapshot
 
 Owned = Sequence[tuple[Record, Run]]  # runs, each with the study that it is looked at in
 

@@ -1,33 +1,23 @@
-"""What a store holds, kept at hand: its studies, how their runs stand, and the scores of those that are done.
+"""A snapshot of a store: its studies, the state of their runs, and the scores of finished runs.
 
-Entries never change once they are there, so each file of scores is read, and checked, once. Whether anything is new is
-told by the times of a few folders; a view looks there first and reads what has come since.
+Entries never change after they are written, so each file of scores is read and verified once. `update_snapshot` reads
+only what was written since the previous snapshot.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import threading
-import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.explorer.gathering import gathered
+from isogloss.core.errors import UnknownName
 from isogloss.results.comparisons.transfer_means import other_language
-from isogloss.results.rows.study_results import StudyResults
-from isogloss.store.entries import MARK, Damaged, Store
+from isogloss.store.entries import Damaged, Store
 from isogloss.store.run_states import run_state
-from isogloss.store.study_records import Record, Run, read_records
+from isogloss.store.study_records import Record, Run
 
-TOGETHER = 32  # runs that can be looked at together
-FRESH = 2.0  # seconds in which a folder's time may not tell of a second change
 ROWS = {
     "number": pl.UInt32,  # of the evaluation, as `Snapshot.numbers` has it
     "target": pl.String,
@@ -74,52 +64,7 @@ class Snapshot:
         return run_state(run, self.done, jobs, record.failed)
 
 
-class Index:
-    """The snapshots of a store, the newest by `now`."""
-
-    def __init__(self, folder: str | os.PathLike[str]):
-        if not (Path(folder) / MARK).is_file():
-            raise InputError(folder, f"a store (with {MARK})", "none", advice="isogloss run makes one")
-        self.store = Store(folder)
-        self._lock = threading.Lock()
-        self._seen: dict[str, object] = {}
-        self._snapshot = Snapshot()
-        self._gathered = lru_cache(maxsize=32)(self._gather)
-
-    def now(self) -> Snapshot:
-        with self._lock:
-            seen = {name: _times(self.store.folder / name) for name in ("studies", "entries")}
-            if seen != self._seen:
-                same = seen["studies"] == self._seen.get("studies")
-                records = self._snapshot.records if same else {one.name: one for one in read_records(self.store)}
-                self._snapshot = _renewed(self._snapshot, records, self.store)
-                self._seen = seen
-            return self._snapshot
-
-    def results(self, names: Iterable[str]) -> StudyResults:
-        """Rows, curves and (lazily) predictions of a few runs, of one study or of several."""
-        wanted, snapshot = tuple(dict.fromkeys(names)), self.now()
-        if not 1 <= len(wanted) <= TOGETHER:
-            raise UsageError(f"choose 1 to {TOGETHER} runs to look at together; these are {len(wanted)}")
-        goals = [goal for name in wanted for goal in snapshot.run(name)[1].goals]
-        return self._gathered(wanted, tuple(goal in snapshot.done for goal in goals))
-
-    def _gather(self, names: tuple[str, ...], done: tuple[bool, ...]) -> StudyResults:
-        """`done` is what makes a later answer another one."""
-        return gathered(self._snapshot, [self._snapshot.run(name) for name in names], self.store)
-
-
-def _times(folder: Path) -> object:
-    """The times of what is in a folder, which change when it does; never the same twice while one is very new."""
-    found = []
-    for one in sorted(os.scandir(folder), key=lambda one: one.name):
-        with contextlib.suppress(FileNotFoundError):  # it was being written, and has its own name by now
-            found.append((one.name, one.stat().st_mtime_ns))
-    newest = max((when for _, when in found), default=0) / 1e9
-    return found, time.time() if time.time() - newest < FRESH else None
-
-
-def _renewed(before: Snapshot, records: Mapping[str, Record], store: Store) -> Snapshot:
+def update_snapshot(before: Snapshot, records: Mapping[str, Record], store: Store) -> Snapshot:
     runs = {run.name: (record, run) for record in records.values() for run in record.runs}
     done = frozenset(store.ids())
     unread = done - before.numbers.keys() - before.damaged.keys()

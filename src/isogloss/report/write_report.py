@@ -10,15 +10,15 @@ import polars as pl
 
 from isogloss.core.errors import UsageError
 from isogloss.core.files import atomic_write_binary
-from isogloss.report.analysis import analyse
 from isogloss.report.export import Progress, export
-from isogloss.report.one_page import Section
+from isogloss.report.inputs import ReportInputs, inputs_from_results, read_inputs
 from isogloss.report.page import page
-from isogloss.report.subject import Subject, of_results, read_subject
+from isogloss.report.sections import Section
+from isogloss.report.statistics import compute_statistics
 from isogloss.results.rows.curves import Curves
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
 
-About = Subject | Results | Curves | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+About = ReportInputs | Results | Curves | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def write_report(
@@ -37,24 +37,24 @@ def write_report(
     """
     if Path(path).suffix != ".html":
         raise UsageError(f"{os.fspath(path)}: a report is one page; expected .html, got '{Path(path).suffix}'")
-    subject = _subject(about, study, title or Path(path).stem)
-    analysis = analyse(subject)
+    inputs = _subject(about, study, title or Path(path).stem)
+    statistics = compute_statistics(inputs)
     with atomic_write_binary(path) as file:
-        content = page(subject, analysis, sections)
+        content = page(inputs, statistics, sections)
         file.write(content.encode("utf-8", "replace"))  # half a surrogate pair is no character
     if folder is not None:
-        export(subject, analysis, folder, progress, sections)
+        export(inputs, statistics, folder, progress, sections)
 
 
-def _subject(about: About, study: str | None, title: str) -> Subject:
-    if isinstance(about, Subject):
+def _subject(about: About, study: str | None, title: str) -> ReportInputs:
+    if isinstance(about, ReportInputs):
         return about
     if isinstance(about, Results):
-        return of_results(about, title=title)
+        return inputs_from_results(about, title=title)
     if isinstance(about, Curves):
         return _of_curves(about, title)
-    return read_subject([about] if isinstance(about, str | os.PathLike) else about, study)
+    return read_inputs([about] if isinstance(about, str | os.PathLike) else about, study)
 
 
-def _of_curves(curves: Curves, title: str) -> Subject:
-    return of_results(Results(pl.DataFrame(schema=RESULT_COLUMNS)), curves, title=title)
+def _of_curves(curves: Curves, title: str) -> ReportInputs:
+    return inputs_from_results(Results(pl.DataFrame(schema=RESULT_COLUMNS)), curves, title=title)

@@ -16,7 +16,7 @@ from isogloss.core.files import open_binary
 from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import HISTOGRAM_COLUMNS, NO_DISTANCES, DistanceHistograms
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
-from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults, gather
+from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults, read_study_results
 from isogloss.store.entries import MARK, Store
 from isogloss.store.study_records import made_with, read_record
 
@@ -32,7 +32,7 @@ READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
 
 
 @dataclass(frozen=True)
-class Subject:
+class ReportInputs:
     """`made`: versions and hardware with the number of runs that they made; `planned`: runs that the study has."""
 
     title: str
@@ -52,7 +52,7 @@ class Subject:
         return next((name for name in names if name in known), None) if len(known) > 1 else None
 
 
-def read_subject(paths: Sequence[Path_], study: str | None = None) -> Subject:
+def read_inputs(paths: Sequence[Path_], study: str | None = None) -> ReportInputs:
     """From a store (and the name of a study, if it holds several), or from files and folders of results."""
     if not paths:
         raise UsageError("a report is about something: name a store, or files of results")
@@ -60,17 +60,17 @@ def read_subject(paths: Sequence[Path_], study: str | None = None) -> Subject:
     if (first / MARK).is_file():
         if len(paths) > 1:
             raise UsageError("a report is about one store, or about files of results; not both")
-        return from_store(first, study)
+        return inputs_from_store(first, study)
     if study is not None:
         raise InputError(first, f"a store (with {MARK})", "none", advice="--study names a study of a store")
-    return from_files(paths)
+    return inputs_from_files(paths)
 
 
-def from_store(folder: Path_, study: str | None = None) -> Subject:
+def inputs_from_store(folder: Path_, study: str | None = None) -> ReportInputs:
     store = Store(folder)
     record = read_record(store, study)
-    results = gather(record, store)
-    return Subject(
+    results = read_study_results(record, store)
+    return ReportInputs(
         record.name,
         results,
         record.description,
@@ -82,16 +82,16 @@ def from_store(folder: Path_, study: str | None = None) -> Subject:
     )
 
 
-def of_results(results: Results, curves: Curves | None = None, *, title: str, **facts: Any) -> Subject:
+def inputs_from_results(results: Results, curves: Curves | None = None, *, title: str, **facts: Any) -> ReportInputs:
     """From what `transfer`, `similarity` or `run_study` returned. `facts` are other fields of `Subject`."""
     if not isinstance(results, StudyResults):
         results = StudyResults(results.frame, results.predictions)
     if curves is not None:
-        results = StudyResults(results.frame, results.predictions, with_runs(curves), neutral=_neutral(curves))
-    return Subject(title, results, **{"distances": results.distances.labelled(), **facts})
+        results = StudyResults(results.frame, results.predictions, with_run_columns(curves), neutral=_neutral(curves))
+    return ReportInputs(title, results, **{"distances": results.distances.labelled(), **facts})
 
 
-def from_files(paths: Sequence[Path_]) -> Subject:
+def inputs_from_files(paths: Sequence[Path_]) -> ReportInputs:
     """Result rows, curves, predictions and histograms, told apart by their columns; any number of each."""
     found: dict[str, list[pl.DataFrame]] = {"rows": [], "curves": [], "predictions": [], "histograms": []}
     for path in _expanded(paths):
@@ -102,13 +102,13 @@ def from_files(paths: Sequence[Path_]) -> Subject:
     results = StudyResults(
         pl.concat(rows, how="diagonal").select(*RESULT_COLUMNS) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
         pl.concat(predictions, how="diagonal_relaxed").lazy() if predictions else pl.LazyFrame(),
-        with_runs(Curves(pl.concat(curves, how="diagonal"))) if curves else StudyResults(pl.DataFrame()).curves,
+        with_run_columns(Curves(pl.concat(curves, how="diagonal"))) if curves else StudyResults(pl.DataFrame()).curves,
     )
     distances = replace(NO_DISTANCES, frame=pl.concat([NO_DISTANCES.frame, *histograms]))
-    return Subject(", ".join(Path(path).name for path in paths), results, distances=distances)
+    return ReportInputs(", ".join(Path(path).name for path in paths), results, distances=distances)
 
 
-def with_runs(curves: Curves) -> Curves:
+def with_run_columns(curves: Curves) -> Curves:
     """The curves with the columns that say of which run they are, empty where this is not known."""
     lacking = [pl.lit(None, kind).alias(name) for name, kind in RUN_COLUMNS.items() if name not in curves.frame.columns]
     return Curves(curves.frame.with_columns(lacking), curves.neurons, curves.shapes)

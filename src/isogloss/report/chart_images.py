@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ChartImage:
     """An SVG element that is put into the page as it is, so one that a chart made; `alt` says what it shows."""
 
     svg: str
     alt: str
 
 
-def picture_of(chart: altair.TopLevelMixin | Mapping[str, Any], alt: str) -> Picture:
+def render_chart(chart: altair.TopLevelMixin | Mapping[str, Any], alt: str) -> ChartImage:
     """A chart of Altair, or a Vega-Lite specification."""
     try:
         import vl_convert
@@ -28,4 +28,4 @@ def picture_of(chart: altair.TopLevelMixin | Mapping[str, Any], alt: str) -> Pic
         raise MissingExtra("vl-convert-python", "figures") from None
     convert: Any = vl_convert
     spec = chart if isinstance(chart, Mapping) else chart.to_dict()
-    return Picture(convert.vegalite_to_svg(spec), alt)
+    return ChartImage(convert.vegalite_to_svg(spec), alt)

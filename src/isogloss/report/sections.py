@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from isogloss import __version__
-from isogloss.report.markup import isolated, shade_rules, text
-from isogloss.report.pictures import Picture
+from isogloss.report.chart_images import ChartImage
+from isogloss.report.templating import isolated, shade_rules, text
 from isogloss.results.tables.formats import html_table, markdown, markdown_text
 from isogloss.results.tables.tables import Table
 
@@ -24,12 +24,12 @@ class Section:
     sentences: tuple[str, ...] = ()
     table: Table | None = None
     commands: tuple[str, ...] = ()
-    picture: Picture | None = None
+    image: ChartImage | None = None
 
 
-def as_markdown(title: str, sections: Sequence[Section]) -> str:
+def sections_to_markdown(title: str, sections: Sequence[Section]) -> str:
     """
-    >>> print(as_markdown("A", [Section("B", ("C_d.",), commands=("ls",))]), end="")
+    >>> print(sections_to_markdown("A", [Section("B", ("C_d.",), commands=("ls",))]), end="")
     # A
     <BLANKLINE>
     ## B
@@ -48,7 +48,7 @@ def as_markdown(title: str, sections: Sequence[Section]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def as_html(title: str, sections: Sequence[Section]) -> str:
+def sections_to_html(title: str, sections: Sequence[Section]) -> str:
     """The same as a page without scripts."""
     style = files("isogloss.report").joinpath("page.css").read_text(encoding="utf-8")
     body = "\n".join(f"<section>\n<h2>{text(one.title)}</h2>\n{section_body(one)}\n</section>" for one in sections)
@@ -79,7 +79,7 @@ def section_body(section: Section) -> str:
     sentences = "\n".join(f'<p dir="auto">{text(one, LONGEST)}</p>' for one in section.sentences)
     table = f'<div class="scroll" tabindex="0">\n{html_table(section.table)}</div>' if section.table else ""
     commands = f"<pre>{text(chr(10).join(section.commands), LONGEST)}</pre>" if section.commands else ""
-    drawn = section.picture
+    drawn = section.image
     label = f'role="img" aria-label="{text(drawn.alt, LONGEST)}"' if drawn else ""
     picture = f'<figure class="scroll" {label} tabindex="0">{drawn.svg}</figure>' if drawn else ""
     return f"{sentences}\n{picture}\n{table}\n{commands}"
