@@ -116,11 +116,11 @@ def against_peers(folder: Path, n: int, d: int) -> None:
 
 def matched(folder: Path, n: int, d: int) -> None:
     x, y = (torch.from_numpy(np.array(states(folder, name, 0, d))) for name in ("en", "fr"))
-    target, out = y.T, torch.empty(matching.ROWS, n)
+    target, out = y.T, torch.empty(matching.BLOCK_ROWS, n)
 
     def bare() -> None:
-        for start in range(0, n, matching.ROWS):
-            block = x[start : start + matching.ROWS]
+        for start in range(0, n, matching.BLOCK_ROWS):
+            block = x[start : start + matching.BLOCK_ROWS]
             torch.mm(block, target, out=out[: len(block)])
 
     contenders = {"bare float32 product": bare, "matching, both directions": lambda: matching.matches(x, y)}

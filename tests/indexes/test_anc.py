@@ -26,10 +26,10 @@ def test_constant_neurons_are_told_and_left_out() -> None:
     assert np.isnan(found).tolist() == [False, True, False, False]
     assert ig.anc(X, Y) == pytest.approx(np.nanmean(np.abs(found)))
     row = compare({"a": X, "b": Y}, [("a", "b")], ["anc"])[0]
-    assert row.note == "1 of 4 neurons are constant and left out"
+    assert row.note == "1 of 4 neurons are constant and excluded"
     assert np.isfinite(row.error)
 
 
 def test_widths_must_agree() -> None:
-    with pytest.raises(UsageError, match="one by one"):
+    with pytest.raises(UsageError, match="expected X and Y of equal width, got"):
         ig.anc(np.eye(4)[:, :2], np.eye(4)[:, :3])

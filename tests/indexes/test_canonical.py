@@ -40,7 +40,7 @@ def test_unrelated_vectors_never_reach_a_wrong_one() -> None:
         X, Y = random.normal(size=(2, n, 10))
         if n < 21:  # 10 + 10 directions among n − 1
             for index in (ig.cca, ig.pwcca):
-                with pytest.raises(UsageError, match="some are 1 whatever the data, unless there are at least"):
+                with pytest.raises(UsageError, match="some are 1 for any data, unless there are at least"):
                     index(X, Y)
         else:
             assert ig.cca(X, Y) < 0.9

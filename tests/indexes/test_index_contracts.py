@@ -94,7 +94,7 @@ def test_invariances_are_as_declared(name: str, map_name: str) -> None:
     index, value = INDEXES[name], measure(name, X, Y)
     alone = [measure(name, transformed(X, map_name), Y), measure(name, X, transformed(Y, map_name))]
     together = [measure(name, transformed(X, map_name), transformed(Y, map_name))]
-    for values, declared in ((alone, index.alone), (together, index.together)):
+    for values, declared in ((alone, index.invariances_per_side), (together, index.joint_invariances)):
         change = max(abs(new - value) for new in values)
         assert change < 1e-9 if map_name in declared else change > 1e-4, f"{map_name} changes {name} by {change:.1e}"
 
@@ -161,8 +161,8 @@ def test_block_size_does_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) 
     whole = compare({"x": X, "y": Y}, [("x", "y")], [name])[0]
     from isogloss.indexes import matching, rbf_cka
 
-    monkeypatch.setattr(matching, "ROWS", 7)
-    monkeypatch.setattr(rbf_cka, "ROWS", 7)
+    monkeypatch.setattr(matching, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(rbf_cka, "BLOCK_ROWS", 7)
     for block in (1, 13, 101):
         row = compare({"x": X, "y": Y}, [("x", "y")], [name], block=block)[0]
         assert row.value == pytest.approx(whole.value, abs=1e-12)
@@ -196,9 +196,9 @@ def test_huge_offset(name: str) -> None:
     X, Y = data()
     moved = (X + 1e6) - 1e6, (Y - 1e6) + 1e6
     far = measure(name, moved[0] + 1e6, moved[1] - 1e6)
-    if "translation" in INDEXES[name].alone:
+    if "translation" in INDEXES[name].invariances_per_side:
         assert far == pytest.approx(measure(name, *moved), abs=1e-7)
-    elif "translation" in INDEXES[name].together:
+    elif "translation" in INDEXES[name].joint_invariances:
         assert measure(name, moved[0] + 1e6, moved[1] + 1e6) == pytest.approx(measure(name, *moved), abs=1e-7)
     else:
         assert 0 <= far <= 1
@@ -209,7 +209,7 @@ def test_constant_neuron(name: str) -> None:
     """A neuron that never moves adds nothing to any index that is blind to translation."""
     X, Y = data()
     X2, Y2 = (np.hstack([Z, np.full((len(Z), 1), 0.1)]) for Z in (X, Y))
-    if "translation" in INDEXES[name].together:
+    if "translation" in INDEXES[name].joint_invariances:
         assert measure(name, X2, Y2) == pytest.approx(measure(name, X, Y), abs=1e-9)
     assert measure(name, X2, X2) == pytest.approx(1, abs=1e-9)
 

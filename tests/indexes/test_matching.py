@@ -48,7 +48,7 @@ def test_duplicates_tie_wherever_they_stand(monkeypatch: pytest.MonkeyPatch) -> 
     X, _ = data(1000, 50)
     X[777] = X[3]
     for rows in (1, 64, 1000):
-        monkeypatch.setattr(matching, "ROWS", rows)
+        monkeypatch.setattr(matching, "BLOCK_ROWS", rows)
         assert ig.matching_accuracy(X, X) == pytest.approx(998 / 1000)
 
 

@@ -93,7 +93,7 @@ def test_one_pass_serves_many_pairs() -> None:
         (np.ones((3, 2), dtype=complex), np.ones((3, 2)), "expected real numbers, got values of type complex128"),
         (np.array([["a"], ["b"]]), np.ones((2, 1)), "expected real numbers"),
         (torch.ones(3, 2, dtype=torch.complex64), np.ones((3, 2)), "expected real numbers"),
-        (np.full((3, 2), 1e308), np.ones((3, 2)), "too large"),
+        (np.full((3, 2), 1e308), np.ones((3, 2)), "overflow when summed"),
     ],
 )
 def test_what_is_no_pair_of_sets(x, y, message: str) -> None:

@@ -1,4 +1,4 @@
-"""From rows of kernel products to an alignment: what the kernel versions of CKA share."""
+"""Normalisation of kernel products, shared by the kernel versions of CKA."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from isogloss.indexes.index import Sample
 
 
 def aligned(xy: Tensor, xx: Tensor, yy: Tensor) -> Sample:
-    """Normalise Σᵢⱼ K̄ᵢⱼL̄ᵢⱼ by the same of K with itself and of L with itself.
+    """Normalise Σᵢⱼ K̄ᵢⱼL̄ᵢⱼ by the same sums for (K, K) and (L, L).
 
     Each argument holds one row sum per sentence; the derivative of the whole sum by a sentence's weight is
-    twice its row sum (centring adds nothing: centred kernels are orthogonal to what it changes).
+    twice its row sum (centring contributes nothing: its derivative is orthogonal to centred kernels).
     """
     norms = (xx.sum() * yy.sum()).clamp_min(0).sqrt()
     if not norms > 0:

@@ -1,12 +1,12 @@
 """ANC: average neuron-wise correlation.
 
-What it measures: whether neuron i does the same in both languages; neurons are compared one by one.
+What it measures: whether neuron i behaves the same in both languages; neurons are compared individually.
 Formula:     mean over neurons i of |Pearson correlation of X's and Y's column i|; `signed` drops the bars.
 Invariant:   (positive) scaling and translation of either side, even neuron by neuron; a permutation only
-             if it is the same on both sides. Not to rotations: the neurons are the point.
-Cost:        O(n·d) for what it needs; from the moments of the other indexes it is free.
-Constant neurons have no correlation: `neuron_correlations` gives NaN for them and the average leaves them
-             out (0 would make ANC(X, X) less than 1, 1 would be made up); no varying neuron is an error.
+             if it is the same on both sides. Not invariant to rotations.
+Cost:        O(n·d); no extra cost where the moments are computed for other indexes.
+Constant neurons have no correlation: `neuron_correlations` gives NaN for them and the average
+             excludes them (0 would make ANC(X, X) less than 1). It is an error if every neuron is constant.
 Reference:   Del & Fishel (2022), Cross-lingual similarity of multilingual representations revisited.
 """
 
@@ -35,40 +35,41 @@ def anc(X: Vectors, Y: Vectors, signed: bool = False) -> float:
 
 def neuron_correlations(X: Vectors, Y: Vectors) -> np.ndarray:
     """Pearson's correlation of each neuron in X with the same neuron in Y; NaN where either is constant."""
-    found: np.ndarray = correlations(moments(X, Y)).cpu().numpy()
-    return found
+    values: np.ndarray = correlations(moments(X, Y)).cpu().numpy()
+    return values
 
 
 def correlations(m: Moments) -> Tensor:
     if len(m.xx) != len(m.yy):
-        raise UsageError(f"neurons are compared one by one, so X and Y must have as many: {len(m.xx)} and {len(m.yy)}")
+        counts = f"{len(m.xx)} and {len(m.yy)}"
+        raise UsageError(f"neurons are compared individually: expected X and Y of equal width, got {counts} features")
     x, y = m.xx.diagonal(), m.yy.diagonal()
-    # root by root: the product of two tiny variances would vanish
+    # two square roots: the product of two tiny variances would underflow
     ratio = m.xy.diagonal() / x.sqrt() / y.sqrt()
     return torch.where((x > 0) & (y > 0), ratio.clamp(-1, 1), torch.full_like(ratio, torch.nan))
 
 
 def value(m: Moments, signed: bool = False) -> float:
-    found = _varying(correlations(m))
-    return float((found if signed else found.abs()).mean())
+    varying = _varying(correlations(m))
+    return float((varying if signed else varying.abs()).mean())
 
 
 def gradient(m: Moments, signed: bool = False) -> Gradient:
-    found = correlations(m)
-    share = 1 / len(_varying(found))
-    sign = torch.ones_like(found) if signed else found.sign()
+    neuron_correlation = correlations(m)
+    share = 1 / len(_varying(neuron_correlation))
+    sign = torch.ones_like(neuron_correlation) if signed else neuron_correlation.sign()
     x, y = m.xx.diagonal(), m.yy.diagonal()
-    by_xx, by_yy = (-share * sign * found / (2 * scatter) for scatter in (x, y))
+    by_xx, by_yy = (-share * sign * neuron_correlation / (2 * scatter) for scatter in (x, y))
     return Gradient(*(part.nan_to_num(0, 0, 0) for part in (by_xx, by_yy, share * sign / x.sqrt() / y.sqrt())))
 
 
 def note(m: Moments) -> str:
     constant = int(correlations(m).isnan().sum())
-    return f"{constant} of {len(m.xx)} neurons are constant and left out" if constant else ""
+    return f"{constant} of {len(m.xx)} neurons are constant and excluded" if constant else ""
 
 
-def _varying(found: Tensor) -> Tensor:
-    varying = found[~found.isnan()]
+def _varying(neuron_correlation: Tensor) -> Tensor:
+    varying = neuron_correlation[~neuron_correlation.isnan()]
     if not len(varying):
         raise UsageError("ANC is not defined: every neuron is constant in X or in Y")
     return varying
@@ -76,12 +77,12 @@ def _varying(found: Tensor) -> Tensor:
 
 INDEX = Index(
     name="anc",
-    summary="ANC: does each neuron do the same in both languages?",
+    summary="ANC: does each neuron behave the same in both languages?",
     bounds=(0, 1),
     symmetric=True,
-    alone=frozenset({"isotropic scaling", "translation"}),
-    together=frozenset({"isotropic scaling", "permutation", "translation"}),
-    cost="O(n·d) streamed, O(d) memory; nothing beside the moments of other indexes",
+    invariances_per_side=frozenset({"isotropic scaling", "translation"}),
+    joint_invariances=frozenset({"isotropic scaling", "permutation", "translation"}),
+    cost="O(n·d) streamed, O(d) memory; free where the moments are computed",
     reference="Del & Fishel 2022",
     of_moments=value,
     gradient=gradient,
@@ -90,12 +91,12 @@ INDEX = Index(
 
 SIGNED = Index(
     name="signed_anc",
-    summary="ANC without the absolute value: neurons that turn round count against",
+    summary="ANC without the absolute value: negative correlations lower the mean",
     bounds=(-1, 1),
     symmetric=True,
-    alone=frozenset({"isotropic scaling", "translation"}),
-    together=frozenset({"isotropic scaling", "permutation", "translation"}),
-    cost="O(n·d) streamed, O(d) memory; nothing beside the moments of other indexes",
+    invariances_per_side=frozenset({"isotropic scaling", "translation"}),
+    joint_invariances=frozenset({"isotropic scaling", "permutation", "translation"}),
+    cost="O(n·d) streamed, O(d) memory; free where the moments are computed",
     reference="Del & Fishel 2022 (the released script)",
     of_moments=lambda m: value(m, signed=True),
     gradient=lambda m: gradient(m, signed=True),

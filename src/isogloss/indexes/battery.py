@@ -3,7 +3,7 @@
 The scatter of each language and its eigendecomposition are computed once and serve every pair and index; a pair
 adds one cross scatter. Indexes that need the vectors themselves (matching, RBF CKA, …) run pair by pair in
 blocks. Intervals cost one further pass per pair and index and three products of n·d² for one of CKA or CCA type:
-all in all the time of the values four times over on a CPU, half as much again on a GPU. Memory: (languages +
+in total four times the time of the values alone on a CPU, 1.5 times on a GPU. Memory: (languages +
 pairs)·d² numbers for the moments, a few d² per pair in work, a block of rows per language; O(n) for the intervals.
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,12 +21,12 @@ from isogloss.indexes import INDEXES
 from isogloss.indexes.bootstrap import influence, interval, replicates, standard_error
 from isogloss.indexes.index import Index, Sample
 from isogloss.indexes.moments import Accumulator, Moments, Pair
-from isogloss.indexes.vectors import BLOCK, InvalidVectors, Vectors, as_tensor, check_parallel, spans, take
+from isogloss.indexes.vectors import BLOCK_ROWS, InvalidVectors, Vectors, as_tensor, check_parallel, spans, take
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """One index for one pair; the interval is None where none was asked for."""
+    """One index for one pair; the interval is None if `bootstrap` is 0."""
 
     source: str
     target: str
@@ -64,46 +63,47 @@ def compare(
     confidence: float = 0.95,
     seed: int = 0,
     device: str | torch.device | None = None,
-    block: int = BLOCK,
+    block: int = BLOCK_ROWS,
     where: str = "",
 ) -> list[Measurement]:
     """Every index for every pair of views, all at one layer; `views` are parallel `(sentences, units)` arrays.
 
     `bootstrap` is the number of replicates to return (0: no intervals either); `where`, such as "layer 5",
-    is what errors name beside the language and the sentence. Rows come pair by pair, in the order given.
+    is named in errors beside the language and the sentence. Rows are ordered by pair.
     """
-    chosen = [INDEXES[index] if isinstance(index, str) else index for index in indexes]
+    resolved_indexes = [INDEXES[index] if isinstance(index, str) else index for index in indexes]
     prefix = f"{where}, " if where else ""
     n = _check(views, pairs, prefix)
-    placed = {name: _Placed(name, vectors, device) for name, vectors in views.items()}
+    views_on_device = {name: _VectorsOnDevice(name, vectors, device) for name, vectors in views.items()}
     rows: list[Measurement] = []
     try:
-        accumulator = _accumulate(placed, pairs, n, block) if any(i.needs == "moments" for i in chosen) else None
-        summed = accumulator.views() if accumulator else {}
+        needs_moments = any(index.needs == "moments" for index in resolved_indexes)
+        accumulator = _accumulate(views_on_device, pairs, n, block) if needs_moments else None
+        summaries = accumulator.views() if accumulator else {}
         for source, target in pairs:
-            x, y = placed[source], placed[target]
+            x, y = views_on_device[source], views_on_device[target]
             samples = []
             if accumulator:
-                m = Moments(summed[source], summed[target], accumulator.cross[source, target])
-            for index in chosen:
+                pair_moments = Moments(summaries[source], summaries[target], accumulator.cross[source, target])
+            for index in resolved_indexes:
                 if index.needs == "moments":
-                    samples.append(_from_moments(index, m, x, y, (source, target), bool(bootstrap)))
+                    samples.append(_from_moments(index, pair_moments, x, y, (source, target), bool(bootstrap)))
                 else:
                     samples.append(_from_vectors(index, x, y, (source, target)))
-            rows += _rows((source, target), chosen, samples, n, bootstrap, confidence, seed)
+            rows += _rows((source, target), resolved_indexes, samples, n, bootstrap, confidence, seed)
     except InvalidVectors as error:
         raise error.at(prefix + error.view) from None
     return rows
 
 
-class _Placed:
-    """Vectors whose rows are handed out on the device of the work."""
+class _VectorsOnDevice:
+    """Vectors whose rows are moved to the device of the computation."""
 
     def __init__(self, name: str, vectors: Vectors, device: str | torch.device | None):
         self.name, self.vectors, self.device = name, vectors, device
         self.shape = vectors.shape
 
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray | torch.Tensor:
         part = self.vectors[rows]
         return part if self.device is None else as_tensor(part, self.name).to(self.device)
 
@@ -132,8 +132,8 @@ def _from_moments(index: Index, m: Moments, x: Vectors, y: Vectors, names: Pair,
     assert index.gradient is not None
     value, note = index.of_moments(m), index.note(m) if index.note else ""
     # index by index: a gradient is up to three d×d matrices
-    moved = influence(x, y, m, index.gradient(m), names) if with_influence else m.xx.new_empty(0)
-    return Sample(value, moved, note)
+    sentence_influence = influence(x, y, m, index.gradient(m), names) if with_influence else m.xx.new_empty(0)
+    return Sample(value, sentence_influence, note)
 
 
 def _from_vectors(index: Index, x: Vectors, y: Vectors, names: Pair) -> Sample:
@@ -155,11 +155,11 @@ def _rows(
 ) -> list[Measurement]:
     if not bootstrap:
         return [Measurement(*pair, i.name, s.value, n, note=s.note) for i, s in zip(indexes, samples)]
-    moved = torch.stack([s.influence for s in samples])
-    drawn = replicates([s.value for s in samples], moved, bootstrap, seed)
+    influences = torch.stack([s.influence for s in samples])
+    bootstrap_values = replicates([s.value for s in samples], influences, bootstrap, seed)
     rows = []
-    for index, one, replicate in zip(indexes, samples, drawn):
-        error = standard_error(one.influence)
-        low, high = interval(one.value, error, index.bounds, confidence)
-        rows.append(Measurement(*pair, index.name, one.value, n, error, low, high, one.note, replicate))
+    for index, sample, replicate in zip(indexes, samples, bootstrap_values):
+        error = standard_error(sample.influence)
+        low, high = interval(sample.value, error, index.bounds, confidence)
+        rows.append(Measurement(*pair, index.name, sample.value, n, error, low, high, sample.note, replicate))
     return rows

@@ -1,16 +1,16 @@
 """Uncertainty over sentences: the Bayesian bootstrap, to first order.
 
-The Bayesian bootstrap (Rubin 1981) gives every sentence a random weight, exponential with mean 1, and looks at
-how the index varies. Resampling with replacement is no alternative: repeated sentences push CCA and CKA up.
-Recomputing an index for every draw of weights is costly, and for CCA it also measures half as many effective
-sentences; instead each index has a derivative by the weight of each sentence, its influence cᵢ, so that a
-replicate is the estimate + Σ wᵢcᵢ and the standard error over infinitely many replicates is √(Σcᵢ²), the
-infinitesimal jackknife (Jaeckel 1972; Efron 1982). Weights depend on the seed and on a sentence's place alone:
-replicates of different layers, languages and indexes belong together, so that differences and curves have
-intervals too. Measured against the spread over fresh samples, standard errors are right for CKA, ANC,
-Procrustes and matching, up to 1.3 times too large for separation and up to 1.6 times for CCA-type indexes
-(`tests/indexes/test_bootstrap.py`). An interval tells how far another sample of as many sentences would fall from
-this one; it does not remove what bias an index has for few sentences.
+The Bayesian bootstrap (Rubin 1981) gives every sentence a random weight, exponential with mean 1, and measures
+how the index varies. Resampling with replacement is unsuitable: repeated sentences increase CCA and CKA.
+Recomputing an index for every sample of weights is expensive, and halves the effective number of sentences for
+CCA. Instead, each index has a derivative with respect to the weight of each sentence, its influence cᵢ. A
+replicate is the estimate + Σ wᵢcᵢ, and the standard error over infinitely many replicates is √(Σcᵢ²), the
+infinitesimal jackknife (Jaeckel 1972; Efron 1982). Weights depend only on the seed and the position of a sentence:
+replicates are joint over layers, languages and indexes, so that differences and curves have intervals too.
+Compared with the spread over new samples, standard errors are correct for CKA, ANC, Procrustes and matching, up
+to 1.3 times too large for separation and up to 1.6 times too large for CCA-type indexes
+(`tests/indexes/test_bootstrap.py`). An interval describes the variation between samples of this size;
+it does not remove the bias of an index for few sentences.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from isogloss.indexes.vectors import Vectors, spans, take
 
 
 def influence(x: Vectors, y: Vectors, m: Moments, gradient: Gradient, names: tuple[str, str] = ("X", "Y")) -> Tensor:
-    """The derivative of an index by the weight of each sentence, from its derivative by the scatter matrices.
+    """Derivative of an index with respect to each sentence's weight, from that with respect to the scatter matrices.
 
-    A weight dw adds dw·(x−x̄)(x−x̄)ᵀ to the scatter (the mean moves too, which the scatter does not feel).
+    A weight dw adds dw·(x−x̄)(x−x̄)ᵀ to the scatter (the change of the mean has no first-order effect on the scatter).
     """
     n = int(x.shape[0])
-    found = m.xx.new_empty(n)
+    influences = m.xx.new_empty(n)
     for rows in spans(n):
         a = take(x, rows, names[0], m.xx.device) - m.x.mean
         b = take(y, rows, names[1], m.xx.device) - m.y.mean
-        found[rows] = (_times(a, gradient.xx) * a).sum(1)
-        found[rows] += ((_times(a, gradient.xy) + _times(b, gradient.yy)) * b).sum(1)
-    return found
+        influences[rows] = (_times(a, gradient.xx) * a).sum(1)
+        influences[rows] += ((_times(a, gradient.xy) + _times(b, gradient.yy)) * b).sum(1)
+    return influences
 
 
 def _times(block: Tensor, matrix: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ def standard_error(influence: Tensor) -> float:
 
 
 def interval(value: float, error: float, bounds: tuple[float, float], confidence: float) -> tuple[float, float]:
-    """The interval of normal form, kept within the bounds of the index.
+    """The normal interval, clipped to the bounds of the index.
 
     >>> [round(end, 3) for end in interval(0.9, 0.1, (0, 1), 0.95)]
     [0.704, 1]
@@ -68,11 +68,11 @@ def interval(value: float, error: float, bounds: tuple[float, float], confidence
 
 
 def replicates(values: Sequence[float], influences: Tensor, count: int, seed: int = 0) -> np.ndarray:
-    """`count` bootstrap replicates of each index, (indexes, count); not kept within bounds."""
+    """`count` bootstrap replicates of each index, (indexes, count); not clipped to the bounds."""
     derivatives = (influences - influences.mean(1, keepdim=True)).cpu().numpy()
     generator = np.random.default_rng(derive_seed(seed, "bootstrap"))
-    drawn: np.ndarray = np.empty((len(values), count))
+    replicate_values: np.ndarray = np.empty((len(values), count))
     for r in range(count):
         weights = generator.standard_exponential(size=(derivatives.shape[1],))
-        drawn[:, r] = values + derivatives @ (weights / weights.mean())
-    return drawn
+        replicate_values[:, r] = values + derivatives @ (weights / weights.mean())
+    return replicate_values

@@ -1,9 +1,10 @@
 """Linear CKA, centred kernel alignment.
 
-What it measures: whether the same pairs of sentences are similar in X and in Y, large directions first.
+What it measures: whether the same pairs of sentences are similar in X and in Y; directions of large variance
+             dominate.
 Formula:     ‖XᵀY‖²_F / (‖XᵀX‖_F ‖YᵀY‖_F), columns of X and Y centred.
 Invariant:   rotation, permutation of neurons, isotropic scaling and translation of either side; not to
-             general linear maps, so a few outlier neurons can decide the value.
+             general linear maps, so a few outlier neurons can dominate the value.
 Cost:        O(n·d²) once for the moments, O(d²) for the value; streams.
 Bias:        grows towards 1 when there are few sentences for many neurons; `debiased=True` removes it.
 Reference:   Kornblith, Norouzi, Lee & Hinton (2019), Similarity of neural network representations revisited.
@@ -27,14 +28,14 @@ def cka(X: Vectors, Y: Vectors, kernel: Literal["linear", "rbf"] = "linear", deb
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(50, 4))
-    >>> round(cka(X, 3 * X[:, ::-1] + 7), 6)  # reordered, scaled and moved neurons are the same to CKA
+    >>> round(cka(X, 3 * X[:, ::-1] + 7), 6)  # invariant to permutation, scaling and translation
     1.0
     """
     from isogloss.indexes import debiased_cka, rbf_cka
 
     check_name(kernel, ["linear", "rbf"], "kernel")
     if kernel == "rbf" and debiased:
-        raise UsageError("the debiased estimate is defined here for the linear kernel; choose one of the two")
+        raise UsageError("debiased=True requires kernel='linear', got kernel='rbf'")
     if kernel == "rbf":
         return rbf_cka.sample(X, Y).value
     return debiased_cka.sample(X, Y).value if debiased else value(moments(X, Y))
@@ -62,8 +63,8 @@ INDEX = Index(
     summary="linear CKA: do the same sentences lie close to each other in both sets?",
     bounds=(0, 1),
     symmetric=True,
-    alone=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
-    together=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+    invariances_per_side=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+    joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
     cost="O(n·d²) streamed, O(d²) memory",
     reference="Kornblith et al. 2019",
     of_moments=value,

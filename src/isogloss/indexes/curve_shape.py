@@ -1,12 +1,12 @@
 """The first-align-then-predict test: does a curve over layers rise to an inner maximum and fall afterwards?
 
-What it says: `rises` if the peak stands above the first layer, `falls` if the last layer lies below the peak;
-             a peak at the first layer cannot have risen, one at the last cannot have fallen.
+Verdict:     `rises` if the peak stands above the first layer, `falls` if the last layer lies below the peak;
+             a curve with its peak at the first layer does not rise, one with its peak at the last does not fall.
 Confidence:  from bootstrap replicates of the whole curve (all layers measured with the same seed). A flat noisy
-             curve has an inner maximum nearly always, so the question is whether noise alone makes one as clear:
-             confidence = 1 − p, p the share of replicates of the noise (replicate − curve) whose maximum stands
-             as high above both ends as the measured peak does, less `margin`. The interval of the peak holds
-             the layers where replicates have theirs. A curve without replicates gives the verdict alone.
+             curve nearly always has an inner maximum. Confidence = 1 − p, where p is the share of noise replicates
+             (replicate − curve) whose maximum lies as far above both ends as the measured peak, minus `margin`.
+             The interval of the peak covers the peak layers of the replicates. Without replicates there is a
+             verdict and no confidence.
 Cost:        O(layers · replicates).
 Reference:   Muller, Elazar, Sagot & Seddah (2021), First align, then predict.
 """
@@ -23,7 +23,7 @@ from isogloss.core.errors import UsageError
 
 @dataclass(frozen=True)
 class Shape:
-    """How a curve runs over the layers; `confidence` and the peak's interval are None without replicates."""
+    """The shape of a curve over layers; `confidence` and the peak's interval are None without replicates."""
 
     rises: bool
     falls: bool
@@ -43,7 +43,9 @@ def first_align_then_predict(
     margin: float = 0.0,
     confidence: float = 0.95,
 ) -> Shape:
-    """The shape of `curve` (one value per layer), with `replicates` as (layers, replicates) for its certainty.
+    """The shape of `curve` (one value per layer).
+
+    `replicates`: bootstrap replicates of shape (layers, replicates), from which the confidence is computed.
 
     >>> first_align_then_predict([0.2, 0.6, 0.7, 0.5])
     Shape(rises=True, falls=True, peak=2, confidence=None, peak_low=None, peak_high=None)
@@ -57,13 +59,13 @@ def first_align_then_predict(
     rises, falls = (bool(values[peak] - values[end] > margin) for end in (0, -1))
     if replicates is None:
         return Shape(rises, falls, peak)
-    drawn = np.asarray(replicates, dtype=float)
-    if drawn.ndim != 2 or len(drawn) != len(values) or not drawn.size:
-        raise UsageError(f"expected replicates of shape ({len(values)}, number), got {drawn.shape}")
-    noise = drawn - values[:, None]
+    replicate_curves = np.asarray(replicates, dtype=float)
+    if replicate_curves.ndim != 2 or len(replicate_curves) != len(values) or not replicate_curves.size:
+        raise UsageError(f"expected replicates of shape ({len(values)}, number), got {replicate_curves.shape}")
+    noise = replicate_curves - values[:, None]
     by_chance = noise.max(axis=0) - np.maximum(noise[0], noise[-1])
-    as_clear = int((by_chance >= values[peak] - max(values[0], values[-1]) - margin).sum())
-    peaks = np.sort(drawn.argmax(axis=0))
+    as_high_by_chance = int((by_chance >= values[peak] - max(values[0], values[-1]) - margin).sum())
+    peaks = np.sort(replicate_curves.argmax(axis=0))
     outside = (1 - confidence) / 2
     low, high = (int(np.quantile(peaks, q, method="nearest")) for q in (outside, 1 - outside))
-    return Shape(rises, falls, peak, 1 - (1 + as_clear) / (1 + drawn.shape[1]), low, high)
+    return Shape(rises, falls, peak, 1 - (1 + as_high_by_chance) / (1 + replicate_curves.shape[1]), low, high)

@@ -1,8 +1,8 @@
 """Debiased linear CKA: CKA without the pairs of a sentence with itself.
 
-What it measures: as linear CKA; unrelated vectors give 0 on average, however few sentences there are.
+What it measures: as linear CKA; the expected value for unrelated vectors is 0 for any number of sentences.
 Formula:     HSIC₁(X,Y) / √(HSIC₁(X,X)·HSIC₁(Y,Y)), HSIC₁ the unbiased estimator: Σ over i≠j of K̃ᵢⱼL̃ᵢⱼ with
-             K̃ᵢⱼ = Kᵢⱼ + (aᵢ+aⱼ)/(n−2) − Σa/((n−1)(n−2)), K = XXᵀ centred, aᵢ = ‖xᵢ−x̄‖² (L and b of Y alike).
+             K̃ᵢⱼ = Kᵢⱼ + (aᵢ+aⱼ)/(n−2) − Σa/((n−1)(n−2)), K = XXᵀ centred, aᵢ = ‖xᵢ−x̄‖² (L and b: the same for Y).
              Row sums of K̃∘L̃ need no n×n matrix: they are quadratic forms in the scatter matrices.
 Invariant:   as linear CKA. At least 4 sentences.
 Cost:        O(n·d²) in three passes over blocks, O(d² + n) memory.
@@ -24,7 +24,7 @@ from isogloss.indexes.vectors import Vectors, check_parallel, spans, take
 
 
 def sample(X: Vectors, Y: Vectors) -> Sample:
-    n = check_parallel(X, Y, least=4)
+    n = check_parallel(X, Y, minimum=4)
     m = moments(X, Y)
 
     def centred() -> Iterator[tuple[slice, Tensor, Tensor]]:
@@ -40,21 +40,21 @@ def sample(X: Vectors, Y: Vectors) -> Sample:
     products = m.xx.new_zeros(3, n)
     for rows, x, y in centred():
         sides = ((x, y, m.xy, 0, 1), (x, x, m.xx, 0, 0), (y, y, m.yy, 1, 1))
-        for out, (one, other, scatter, i, j) in zip(products, sides):
-            pull = (pull_x if one is x else pull_y)[:, j], (pull_x if other is x else pull_y)[:, i]
-            out[rows] = (one @ scatter * other).sum(1) + (one @ pull[0] + other @ pull[1]) / (n - 2)
+        for out, (left, right, scatter, i, j) in zip(products, sides):
+            pull = (pull_x if left is x else pull_y)[:, j], (pull_x if right is x else pull_y)[:, i]
+            out[rows] = (left @ scatter * right).sum(1) + (left @ pull[0] + right @ pull[1]) / (n - 2)
     a, b = norms.T
     xy, xx, yy = products
     return aligned(_rows(xy, a, b), _rows(xx, a, a), _rows(yy, b, b))
 
 
 def _rows(products: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """Row sums of K̃∘L̃ over j≠i, from xᵢᵀ·XᵀY·yᵢ + (xᵢ·Σbⱼxⱼ + yᵢ·Σaⱼyⱼ)/(n−2): what is left are norms."""
-    n, both = len(a), a * b
-    own = both * (n / (n - 2))  # j = i in the three products
-    others = (both.sum() - both) / (n - 2) ** 2
+    """Row sums of K̃∘L̃ over j≠i, from xᵢᵀ·XᵀY·yᵢ + (xᵢ·Σbⱼxⱼ + yᵢ·Σaⱼyⱼ)/(n−2); the remaining terms are norms."""
+    n, products_of_norms = len(a), a * b
+    diagonal = products_of_norms * (n / (n - 2))  # j = i in the three products
+    off_diagonal = (products_of_norms.sum() - products_of_norms) / (n - 2) ** 2
     constant = a / (n - 2) - a.sum() / ((n - 1) * (n - 2))
-    return products - own + others + constant * ((b.sum() - b) / (n - 2) - b)
+    return products - diagonal + off_diagonal + constant * ((b.sum() - b) / (n - 2) - b)
 
 
 INDEX = Index(
@@ -62,8 +62,8 @@ INDEX = Index(
     summary="linear CKA without its bias for few sentences: unrelated vectors give 0",
     bounds=(-1, 1),
     symmetric=True,
-    alone=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
-    together=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+    invariances_per_side=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+    joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
     cost="O(n·d²) in three passes, O(d² + n) memory",
     reference="Song et al. 2012; Nguyen et al. 2021",
     of_vectors=sample,

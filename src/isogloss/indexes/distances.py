@@ -1,14 +1,14 @@
 """Distances of related and unrelated word pairs.
 
-What it measures: whether translations (xᵢ, yᵢ) lie closer to each other than words that have nothing to do
-             with each other, (xᵢ, yⱼ): the histograms of both, how far they overlap, how well one number tells
-             them apart, and whether a few dimensions make up the distance.
+What it measures: whether translations (xᵢ, yᵢ) are closer to each other than unrelated words (xᵢ, yⱼ): the
+             histograms of both, their overlap, how well a threshold separates them, and the share of the
+             distance in a few dimensions.
 Formula:     L2 or cosine distance. Unrelated pairs come from a seeded permutation without fixed points, used in
-             both directions: two per related pair. `separation` = P(related < unrelated) + ½P(equal), the area
-             under the ROC curve; `overlap` = Σ over bins of the smaller of the two shares; `d_prime` = difference
-             of means over the root of the mean variance.
+             both directions: two unrelated pairs per related pair. `separation` = P(related < unrelated)
+             + ½P(equal), the area under the ROC curve; `overlap` = Σ over bins of the smaller of the two
+             shares; `d_prime` = difference of means over the root of the mean variance.
 Invariant:   the L2 separation: rotation, permutation, isotropic scaling and translation that are the same on
-             both sides; nothing on one side alone.
+             both sides; no invariance to maps of one side.
 Cost:        O(n·d) time, O(n) memory.
 Reference:   Efimov, Boytsov, Arslanova & Braslavski (2023), The impact of cross-lingual adjustment of contextual
              word representations on zero-shot transfer.
@@ -44,7 +44,7 @@ class Distances:
 
     @property
     def overlap(self) -> float:
-        """0 for histograms without a common bin, 1 for equal ones."""
+        """0 for histograms without a common bin, 1 for identical histograms."""
         shares = [counts / counts.sum() for counts in (self.related_counts, self.unrelated_counts)]
         return float(np.minimum(*shares).sum())
 
@@ -61,7 +61,7 @@ class Distances:
 
 
 def distances(X: Vectors, Y: Vectors, metric: Metric = "l2", bins: int = 50, seed: int = 0) -> Distances:
-    """Distances of the related pairs (row i of X and of Y) and of unrelated pairs drawn from the same words.
+    """Distances of the related pairs (row i of X and of Y) and of unrelated pairs of the same words.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(50, 8))
@@ -70,7 +70,7 @@ def distances(X: Vectors, Y: Vectors, metric: Metric = "l2", bins: int = 50, see
     """
     check_name(metric, ["l2", "cosine"], "metric")
     check_parallel(X, Y)
-    related, unrelated = (part.cpu().numpy() for part in _measured(X, Y, metric, seed))
+    related, unrelated = (part.cpu().numpy() for part in _pair_distances(X, Y, metric, seed))
     edges = np.histogram_bin_edges(np.concatenate([related, unrelated]), bins)
     counts = [np.histogram(part, edges)[0] for part in (related, unrelated)]
     return Distances(related, unrelated, edges, counts[0], counts[1])
@@ -92,7 +92,7 @@ def top_dimension_share(X: Vectors, Y: Vectors, top: Sequence[int] = (10, 100)) 
 def sample(X: Vectors, Y: Vectors, seed: int = 0) -> Sample:
     """The separation; a sentence's influence is that of its related pair and of its two unrelated ones."""
     n = check_parallel(X, Y)
-    tensors = _measured(X, Y, "l2", seed)
+    tensors = _pair_distances(X, Y, "l2", seed)
     related, unrelated = (part.cpu().numpy() for part in tensors)
     above = _placements(related, unrelated)
     below = 1 - _placements(unrelated, related)
@@ -102,7 +102,7 @@ def sample(X: Vectors, Y: Vectors, seed: int = 0) -> Sample:
 
 
 def derangement(n: int, seed: int) -> np.ndarray:
-    """A random permutation of n ≥ 2 rows that leaves none in its place: one cycle through all.
+    """A random permutation of n ≥ 2 rows without fixed points: one cycle.
 
     >>> derangement(4, seed=0)
     array([3, 2, 0, 1])
@@ -113,7 +113,7 @@ def derangement(n: int, seed: int) -> np.ndarray:
     return partner
 
 
-def _measured(X: Vectors, Y: Vectors, metric: Metric, seed: int) -> tuple[Tensor, Tensor]:
+def _pair_distances(X: Vectors, Y: Vectors, metric: Metric, seed: int) -> tuple[Tensor, Tensor]:
     n = check_shape(X, "X")[0]
     partner = derangement(n, seed)
     related, forth, back = [], [], []
@@ -136,12 +136,12 @@ def _distance(x: Tensor, y: Tensor, metric: Metric, rows: slice) -> Tensor:
 
 
 def _placements(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """For each of `low` the share of `high` above it, a tie counting half."""
+    """For each of `low` the share of `high` above it, ties count half."""
     ordered = np.sort(high)
     above = len(high) - np.searchsorted(ordered, low, side="right")
     ties = np.searchsorted(ordered, low, side="right") - np.searchsorted(ordered, low, side="left")
-    placed: np.ndarray = (above + ties / 2) / len(high)
-    return placed
+    placements: np.ndarray = (above + ties / 2) / len(high)
+    return placements
 
 
 INDEX = Index(
@@ -149,8 +149,8 @@ INDEX = Index(
     summary="L2 distance: are translations closer than unrelated words? (area under the ROC curve)",
     bounds=(0, 1),
     symmetric=True,
-    alone=frozenset(),
-    together=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+    invariances_per_side=frozenset(),
+    joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
     cost="O(n·d) time, O(n) memory",
     reference="Efimov et al. 2023",
     of_vectors=sample,

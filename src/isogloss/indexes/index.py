@@ -1,7 +1,7 @@
-"""What a similarity index is: a function, its derivative for confidence intervals, and facts about it as data.
+"""`Index`: a similarity function, its derivative for confidence intervals, and its declared properties.
 
-The contract tests read the facts: every registered index is checked against the bounds, the symmetry and
-the invariances that it declares, and shown to lack those that it does not declare.
+The contract tests check every registered index against its declared bounds, symmetry and invariances, and show
+that it lacks the invariances it does not declare.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAPS: tuple[Map, ...] = ("rotation", "isotropic scaling", "invertible linear", "
 
 @dataclass(frozen=True)
 class Gradient:
-    """Derivative of an index by the scatter matrices; a vector stands for a diagonal matrix."""
+    """Derivative of an index with respect to the scatter matrices; a vector represents a diagonal matrix."""
 
     xx: Tensor
     yy: Tensor
@@ -30,7 +30,7 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Sample:
-    """The value of an index and how much each sentence moves it: its derivative by the sentence's weight."""
+    """The value of an index and its derivative with respect to the weight of each sentence."""
 
     value: float
     influence: Tensor
@@ -41,22 +41,22 @@ class Sample:
 class Index:
     """One similarity index: X, Y → a number. All are 1 for identical inputs and higher is more similar.
 
-    An index of moments gives `of_moments` and `gradient`; one that needs the vectors gives `of_vectors`,
-    which may keep its results on the device of the vectors it is handed.
+    An index computed from second moments defines `of_moments` and `gradient`. An index that needs the vectors
+    defines `of_vectors`, which may return tensors on the device of its input.
     """
 
     name: str
     summary: str
     bounds: tuple[float, float]
     symmetric: bool
-    alone: frozenset[Map]  # maps of X alone, or of Y alone, that leave the value as it is
-    together: frozenset[Map]  # one map applied to X and Y alike that leaves the value as it is
+    invariances_per_side: frozenset[Map]  # maps of one side (X or Y) that do not change the value
+    joint_invariances: frozenset[Map]  # maps applied to X and Y that do not change the value
     cost: str
     reference: str
     of_moments: Callable[[Moments], float] | None = None
     gradient: Callable[[Moments], Gradient] | None = None
     of_vectors: Callable[[Vectors, Vectors], Sample] | None = None
-    note: Callable[[Moments], str] | None = None  # what a reader of the value should know, if anything
+    note: Callable[[Moments], str] | None = None  # a remark printed beside the value
 
     @property
     def needs(self) -> Literal["moments", "vectors"]:

@@ -8,8 +8,9 @@ Formula:     share of i with cos(xᵢ, yᵢ) > cos(xᵢ, yⱼ) for every j ≠ i
              2·cos(x, y) − r(x) − r(y), r the mean cosine to the 10 nearest of the other language.
 Invariant:   isotropic scaling of either side; a rotation (or permutation) that is the same on both sides;
              with `centre` also translation.
-Cost:        one float32 product of n²·d, in blocks: O(n·d + block·n) memory. Decisions that float32 cannot
-             make are made again in float64, so the block size does not matter. CSLS: two float64 products.
+Cost:        one float32 product of n²·d, in blocks: O(n·d + block·n) memory. Decisions within the rounding
+             error of float32 are repeated in float64, so the block size does not change the result.
+             CSLS: two float64 products.
 Reference:   Del & Fishel (2022); CSLS: Conneau et al. (2018), Word translation without parallel data.
 """
 
@@ -24,8 +25,8 @@ from isogloss.core.registry import check_name
 from isogloss.indexes.index import Index, Sample
 from isogloss.indexes.vectors import InvalidVectors, Vectors, as_tensor, check_parallel, check_shape, spans, take
 
-NEIGHBOURS = 10  # of CSLS
-ROWS = 1024  # of the similarity matrix, at a time
+CSLS_NEIGHBOURS = 10
+BLOCK_ROWS = 1024  # of the similarity matrix per block
 
 Direction = Literal["both", "forward", "backward"]
 
@@ -44,24 +45,24 @@ def matching_accuracy(
 
 
 def matches(X: Vectors, Y: Vectors, centre: bool = False, csls: bool = False) -> tuple[Tensor, Tensor]:
-    """For each sentence whether X finds its translation in Y, and whether Y finds it in X."""
+    """For each sentence, whether its translation is the nearest neighbour: from X to Y, and from Y to X."""
     check_parallel(X, Y)
     dtype = torch.float64 if csls else torch.float32
-    x, y = _Directions(X, "X", centre, dtype), _Directions(Y, "Y", centre, dtype)
+    x, y = _UnitVectors(X, "X", centre, dtype), _UnitVectors(Y, "Y", centre, dtype)
     if csls:
         return _csls(x.unit, y.unit)
-    own, row_best, column_best = _best_others(x.unit, y.unit)
-    # below this, rounding of float32 may have decided
-    doubt = torch.finfo(torch.float32).eps * x.unit.shape[1] ** 0.5
-    forward, backward = own > row_best, own > column_best
-    for hits, best, one, other in ((forward, row_best, x, y), (backward, column_best, y, x)):
-        doubtful = ((own - best).abs() <= doubt).nonzero()[:, 0]
-        for rows in doubtful.split(ROWS):
-            hits[rows] = _exact(one, other, rows)
+    translation_similarity, row_best, column_best = _similarities(x.unit, y.unit)
+    # below this margin, float32 rounding may decide
+    rounding_margin = torch.finfo(torch.float32).eps * x.unit.shape[1] ** 0.5
+    forward, backward = translation_similarity > row_best, translation_similarity > column_best
+    for hits, best, query, candidates in ((forward, row_best, x, y), (backward, column_best, y, x)):
+        undecided = ((translation_similarity - best).abs() <= rounding_margin).nonzero()[:, 0]
+        for rows in undecided.split(BLOCK_ROWS):
+            hits[rows] = _decide_exactly(query, candidates, rows)
     return forward, backward
 
 
-class _Directions:
+class _UnitVectors:
     """Vectors of unit length in working precision; exact rows on demand."""
 
     def __init__(self, vectors: Vectors, name: str, centre: bool, dtype: torch.dtype):
@@ -73,18 +74,18 @@ class _Directions:
         self.unit = torch.cat([self._working(rows, dtype) for rows in spans(self.n)])
 
     def exact(self, rows: slice | Tensor) -> Tensor:
-        wanted = rows if isinstance(rows, slice) else rows.cpu().numpy()
-        values = take(self.vectors, wanted, self.name)
+        row_index = rows if isinstance(rows, slice) else rows.cpu().numpy()
+        values = take(self.vectors, row_index, self.name)
         values = values if self.mean is None else values - self.mean
         lengths = values.square().sum(1, keepdim=True).sqrt()
         if not bool(lengths.all()):
             first = int((lengths[:, 0] == 0).nonzero()[0])
-            row = int((wanted.start + first) if isinstance(wanted, slice) else wanted[first])
+            row = int((row_index.start + first) if isinstance(row_index, slice) else row_index[first])
             raise InvalidVectors(self.name, row, "a zero vector", "a direction for every sentence")
         return values / lengths
 
     def _working(self, rows: slice, dtype: torch.dtype) -> Tensor:
-        """Unit rows as exact as `dtype` holds them; float32 vectors of ordinary size need no detour."""
+        """Unit rows in `dtype`; float32 vectors of ordinary size are not converted to float64."""
         raw = as_tensor(self.vectors[rows], self.name)
         if raw.dtype == dtype == torch.float32 and self.mean is None:
             lengths = torch.linalg.vector_norm(raw, dim=1, keepdim=True)
@@ -94,48 +95,49 @@ class _Directions:
         return self.exact(rows).to(dtype)
 
 
-def _best_others(x: Tensor, y: Tensor, penalty: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def _similarities(x: Tensor, y: Tensor, penalty: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Similarity to the translation, and the highest to any other sentence: per row and per column."""
     n = len(x)
-    own, row_best = x.new_empty(n), x.new_empty(n)
+    translation_similarity, row_best = x.new_empty(n), x.new_empty(n)
     column_best = x.new_full((n,), -torch.inf)
-    buffer = x.new_empty(min(ROWS, n), n)
-    for rows in spans(n, ROWS):
+    buffer = x.new_empty(min(BLOCK_ROWS, n), n)
+    for rows in spans(n, BLOCK_ROWS):
         block = torch.mm(x[rows], y.T, out=buffer[: rows.stop - rows.start])
         if penalty is not None:
             block.mul_(2).sub_(penalty[0][rows, None]).sub_(penalty[1])
         diagonal = block.diagonal(rows.start)
-        own[rows] = diagonal
+        translation_similarity[rows] = diagonal
         diagonal.fill_(-torch.inf)
         torch.amax(block, dim=1, out=row_best[rows])
         torch.maximum(column_best, block.amax(dim=0), out=column_best)
-    return own, row_best, column_best
+    return translation_similarity, row_best, column_best
 
 
-def _exact(one: _Directions, other: _Directions, rows: Tensor) -> Tensor:
-    """Whether each of these sentences finds its translation, in float64; equal up to rounding is a tie."""
-    source = one.exact(rows)
-    own = (source * other.exact(rows)).sum(1)
+def _decide_exactly(query: _UnitVectors, candidates: _UnitVectors, rows: Tensor) -> Tensor:
+    """Whether the translation of each sentence is its nearest neighbour, in float64; a tie is a miss."""
+    source = query.exact(rows)
+    translation_similarity = (source * candidates.exact(rows)).sum(1)
     tie = torch.finfo(torch.float64).eps * source.shape[1] ** 0.5
-    best = torch.full_like(own, -torch.inf)
-    for span in spans(other.n):
-        block = source @ other.exact(span).T
+    best = torch.full_like(translation_similarity, -torch.inf)
+    for span in spans(candidates.n):
+        block = source @ candidates.exact(span).T
         inside = (rows >= span.start) & (rows < span.stop)
         block[inside, rows[inside] - span.start] = -torch.inf
         best = torch.maximum(best, block.amax(1))
-    found: Tensor = own > best + tie
-    return found
+    hits: Tensor = translation_similarity > best + tie
+    return hits
 
 
 def _csls(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    k = min(NEIGHBOURS, len(x))
-    near = [
-        torch.cat([(one[rows] @ other.T).topk(k, dim=1).values.mean(1) for rows in spans(len(x), ROWS)])
-        for one, other in ((x, y), (y, x))
+    k = min(CSLS_NEIGHBOURS, len(x))
+    neighbourhood_similarity = [
+        torch.cat([(query[rows] @ candidates.T).topk(k, dim=1).values.mean(1) for rows in spans(len(x), BLOCK_ROWS)])
+        for query, candidates in ((x, y), (y, x))
     ]
-    own, row_best, column_best = _best_others(x, y, (near[0], near[1]))
+    penalty = (neighbourhood_similarity[0], neighbourhood_similarity[1])
+    translation_similarity, row_best, column_best = _similarities(x, y, penalty)
     tie = 4 * torch.finfo(torch.float64).eps * x.shape[1] ** 0.5
-    return own > row_best + tie, own > column_best + tie
+    return translation_similarity > row_best + tie, translation_similarity > column_best + tie
 
 
 def sample(X: Vectors, Y: Vectors, direction: Direction = "both", centre: bool = False, csls: bool = False) -> Sample:
@@ -147,9 +149,9 @@ def sample(X: Vectors, Y: Vectors, direction: Direction = "both", centre: bool =
 
 
 def index(direction: Direction = "both", centre: bool = False, csls: bool = False) -> Index:
-    """The index in one direction or with the options, for `compare`."""
+    """The index with these options, for `compare`."""
     options = [direction] * (direction != "both") + ["centre"] * centre + ["csls"] * csls
-    free: frozenset[Literal["isotropic scaling", "translation"]] = frozenset(
+    invariances: frozenset[Literal["isotropic scaling", "translation"]] = frozenset(
         {"isotropic scaling", "translation"} if centre else {"isotropic scaling"}
     )
     return Index(
@@ -157,8 +159,8 @@ def index(direction: Direction = "both", centre: bool = False, csls: bool = Fals
         summary="sentence matching: is the nearest sentence of the other language the translation?",
         bounds=(0, 1),
         symmetric=direction == "both",
-        alone=free,
-        together=free | {"rotation", "permutation"},
+        invariances_per_side=invariances,
+        joint_invariances=invariances | {"rotation", "permutation"},
         cost="O(n²·d) time, O(n·d) memory",
         reference="Del & Fishel 2022",
         of_vectors=lambda X, Y: sample(X, Y, direction, centre, csls),

@@ -1,11 +1,11 @@
-"""Streamed second moments: all that CKA, CCA, SVCCA, PWCCA, ANC and Procrustes need to know of the vectors.
+"""Streamed second moments, from which CKA, CCA, SVCCA, PWCCA, ANC and Procrustes are computed.
 
 One `View` per language holds its number of sentences, mean and centred scatter Σ(x−x̄)(x−x̄)ᵀ; a pair adds
 the cross scatter Σ(x−x̄)(y−ȳ)ᵀ. Blocks are merged by the update of Chan, Golub & LeVeque (1983) in float64
-after subtracting the first sentence, so an offset of 1e6 under small noise costs no digits, a constant
-neuron has a scatter of exactly zero, and memory does not grow with the number of sentences: (views + pairs)·d²
-numbers. Products in float32 were measured (10,000 × 768, CPU) as twice as fast, with errors of 1e-8 in CKA, CCA,
-PWCCA and ANC instead of 1e-15; errors grow where variances differ more than there, so they are not offered.
+after subtracting the first sentence: a large offset loses no precision, a constant neuron has a scatter of
+exactly zero, and memory is independent of the number of sentences, (views + pairs)·d² numbers. Products in
+float32 were twice as fast (10,000 × 768, CPU), with errors of 1e-8 in CKA, CCA, PWCCA and ANC instead of 1e-15;
+the errors grow where variances differ more, so float32 is not supported.
 """
 
 from __future__ import annotations
@@ -14,20 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from isogloss.core.errors import UsageError
-from isogloss.indexes.vectors import BLOCK, Vectors, check_parallel, spans, take
+from isogloss.indexes.vectors import BLOCK_ROWS, Vectors, check_parallel, spans, take
 
 Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One set of vectors summed up; its spectrum is computed once and serves every pair and index."""
+    """The moments of one set of vectors; its spectrum is computed once and serves every pair and index."""
 
     n: float  # sentences, or the sum of their weights
     mean: Tensor
@@ -35,7 +34,7 @@ class View:
 
     @cached_property
     def spectrum(self) -> tuple[Tensor, Tensor]:
-        """Eigenvalues in falling order and their eigenvectors as columns."""
+        """Eigenvalues in descending order and their eigenvectors as columns."""
         values, directions = torch.linalg.eigh(self.scatter)
         return values.flip(0).clamp_min(0), directions.flip(1)
 
@@ -48,12 +47,12 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Two parallel sets of vectors summed up; `memo` keeps factorisations that several indexes share."""
+    """The moments of two parallel sets of vectors; `memo` caches factorisations shared by several indexes."""
 
     x: View
     y: View
     xy: Tensor
-    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+    memo: dict[object, object] = field(default_factory=dict, repr=False)
 
     @property
     def n(self) -> float:
@@ -79,12 +78,12 @@ class Accumulator:
         self.pairs = list(dict.fromkeys(pairs))
         self.n = 0.0
         self.mean: dict[str, Tensor] = {}
-        self.scatter: dict[str, Tensor] = {}  # the upper triangle counts
+        self.scatter: dict[str, Tensor] = {}  # only the upper triangle is valid
         self.cross: dict[Pair, Tensor] = {}
         self._shift: dict[str, Tensor] = {}
 
     def add(self, blocks: Mapping[str, Tensor], weights: Tensor | None = None) -> None:
-        """Take in the next rows (float64) of every view, each row `weights` times (default: once)."""
+        """Add the next rows (float64) of every view, with optional weights per row."""
         if not self._shift:
             self._start(blocks)
         rows = {name: blocks[name] - self._shift[name] for name in self.names}
@@ -96,8 +95,8 @@ class Accumulator:
         left = centred if weights is None else {name: block * weights[:, None] for name, block in centred.items()}
         for name in self.names:
             _add_upper(self.scatter[name], left[name], centred[name])
-        for one, other in self.pairs:
-            self.cross[one, other].addmm_(left[one].T, centred[other])
+        for source, target in self.pairs:
+            self.cross[source, target].addmm_(left[source].T, centred[target])
         self._move_means(n, means)
 
     def __add__(self, other: Accumulator) -> Accumulator:
@@ -112,7 +111,7 @@ class Accumulator:
         return total
 
     def views(self) -> dict[str, View]:
-        """The views; build them once, so that pairs share their spectra."""
+        """The views; call once, so that pairs share their spectra."""
         if self.n <= 1:
             raise UsageError(f"expected at least 2 samples to compare, got {self.n:g}")
         self.scatter = {k: upper.triu() + upper.triu(1).T for k, upper in self.scatter.items()}
@@ -123,22 +122,22 @@ class Accumulator:
             first = blocks[name][0].clone()
             self._shift[name], self.mean[name] = first, torch.zeros_like(first)
             self.scatter[name] = first.new_zeros(len(first), len(first))
-        for one, other in self.pairs:
-            self.cross[one, other] = self.mean[one].new_zeros(len(self.mean[one]), len(self.mean[other]))
+        for source, target in self.pairs:
+            self.cross[source, target] = self.mean[source].new_zeros(len(self.mean[source]), len(self.mean[target]))
 
     def _move_means(self, n: float, means: Mapping[str, Tensor]) -> None:
-        """Merge `n` sentences with these means (their centred scatter is already in): Chan et al., Eq. 2.1."""
+        """Merge `n` sentences with these means (their centred scatter has been added): Chan et al., Eq. 2.1."""
         steps = {name: means[name] - self.mean[name] for name in self.names}
         factor = self.n * n / (self.n + n)
         for name in self.names:
             self.scatter[name].addr_(steps[name], steps[name], alpha=factor)
             self.mean[name] = self.mean[name] + steps[name] * (n / (self.n + n))
-        for one, other in self.pairs:
-            self.cross[one, other].addr_(steps[one], steps[other], alpha=factor)
+        for source, target in self.pairs:
+            self.cross[source, target].addr_(steps[source], steps[target], alpha=factor)
         self.n += n
 
 
-def moments(x: Vectors, y: Vectors, weights: Tensor | None = None, block: int = BLOCK) -> Moments:
+def moments(x: Vectors, y: Vectors, weights: Tensor | None = None, block: int = BLOCK_ROWS) -> Moments:
     """The moments of two parallel sets.
 
     >>> import numpy as np
@@ -159,7 +158,7 @@ def _mean(block: Tensor, weights: Tensor | None) -> Tensor:
 
 
 def _add_upper(scatter: Tensor, left: Tensor, right: Tensor, strips: int = 3) -> None:
-    """Add leftᵀ·right where it lies in the upper triangle, strip by strip: two thirds of the whole product."""
+    """Add the upper triangle of leftᵀ·right in strips: two thirds of the full product."""
     edges = [len(scatter) * i // strips for i in range(strips + 1)]
     for low, high in pairwise(edges):
         scatter[low:high, low:].addmm_(left[:, low:high].T, right[:, low:])

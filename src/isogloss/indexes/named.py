@@ -1,6 +1,6 @@
-"""Indexes as people write them: `cka`, `matching(centre, csls)`, `svcca(keep=20)`, the latter two with options.
+"""Indexes by name with options: `cka`, `matching(centre, csls)`, `svcca(keep=20)`.
 
-The names in results are written the same way, so that what is read there can be asked for again.
+Results use the same names, so that a name from a results file is valid input.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
@@ -20,7 +19,7 @@ CALL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def split_indexes(text: str) -> list[str]:
-    """The indexes of a comma-separated list, whose brackets may hold commas too.
+    """The indexes of a comma-separated list, with commas inside brackets kept.
 
     >>> split_indexes("cka, matching(centre, csls)")
     ['cka', 'matching(centre, csls)']
@@ -49,13 +48,13 @@ def named_index(text: str) -> Index:
 
 
 def _factory(name: str) -> Callable[..., Index] | None:
-    """The function `index(**options)` of the module that defines the index, if there are options."""
+    """The function `index(**options)` of the module that defines the index, or None if it has no options."""
     module = sys.modules[INDEXES.module(name)]
     return getattr(module, "index", None)
 
 
-def _option(word: str, parameters: Mapping[str, inspect.Parameter], name: str) -> tuple[str, Any]:
-    """`key=value`, the name of a switch, or the value of the first parameter."""
+def _option(word: str, parameters: Mapping[str, inspect.Parameter], name: str) -> tuple[str, bool | int | float | str]:
+    """`key=value`, the name of a boolean option, or the value of the first parameter."""
     key, equals, value = (part.strip() for part in word.partition("="))
     if not equals:
         if key in parameters and isinstance(parameters[key].default, bool):

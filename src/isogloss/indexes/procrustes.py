@@ -1,7 +1,7 @@
-"""Orthogonal Procrustes: how well the best rotation lays one set over the other.
+"""Orthogonal Procrustes: similarity after the best rotation of one set onto the other.
 
-What it measures: 1 − half the squared distance left between X and Y, both centred and scaled to unit
-             norm, after the best rotation (or reflection).
+What it measures: 1 − half the squared distance between X and Y, both centred and scaled to unit norm, after
+             the best rotation (or reflection).
 Formula:     ‖XᵀY‖_* / (‖X‖_F ‖Y‖_F), ‖·‖_* the sum of singular values.
 Invariant:   rotation, permutation, isotropic scaling and translation of either side.
 Cost:        O(n·d²) for the moments, O(d³) for one SVD.
@@ -50,11 +50,11 @@ def _norms(m: Moments) -> torch.Tensor:
 
 INDEX = Index(
     name="procrustes",
-    summary="orthogonal Procrustes: how well does the best rotation lay one set over the other?",
+    summary="orthogonal Procrustes: how similar are both sets after the best rotation?",
     bounds=(0, 1),
     symmetric=True,
-    alone=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
-    together=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+    invariances_per_side=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+    joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
     cost="O(n·d²) streamed, O(d³) for the decomposition, O(d²) memory",
     reference="Schönemann 1966",
     of_moments=value,

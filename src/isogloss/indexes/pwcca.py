@@ -1,11 +1,11 @@
 """PWCCA: canonical correlations weighted by how much of X each canonical direction accounts for.
 
-What it measures: as CCA, with directions that matter to X (the source) counting more.
+What it measures: as CCA, with more weight for directions that explain X (the source).
 Formula:     Σₖ αₖ ρₖ / Σₖ αₖ with αₖ = Σⱼ |⟨hₖ, xⱼ⟩|, hₖ the k-th canonical variate of X and xⱼ its neurons.
 Invariant:   any invertible linear map of Y; of X only isotropic scaling; translation of either side. The
              weights are sums over the neurons of X, so even a rotation of X changes them. Not symmetric.
 Cost:        O(n·d²) for the moments, O(d³) for two eigendecompositions (one per language) and one SVD.
-Few samples: as CCA: an error from p_x + p_y ≥ n on; `regularisation=r` as there.
+Few samples: as CCA: an error if p_x + p_y ≥ n; `regularisation=r` as there.
 Reference:   Morcos, Raghu & Bengio (2018), Insights on representational similarity in neural networks with
              canonical correlation. (Their code adds the mean to the variates; this is the published formula.)
 """
@@ -74,8 +74,8 @@ def index(regularisation: float = 0.0) -> Index:
         summary="PWCCA: CCA weighted by how much of the source each direction accounts for",
         bounds=(0, 1),
         symmetric=False,
-        alone=frozenset({"isotropic scaling", "permutation", "translation"}),
-        together=frozenset({"isotropic scaling", "permutation", "translation"}),
+        invariances_per_side=frozenset({"isotropic scaling", "permutation", "translation"}),
+        joint_invariances=frozenset({"isotropic scaling", "permutation", "translation"}),
         cost="O(n·d²) streamed, O(d³) for the decompositions, O(d²) memory",
         reference="Morcos et al. 2018",
         of_moments=lambda m: value(m, regularisation),

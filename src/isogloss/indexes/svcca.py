@@ -1,6 +1,6 @@
 """SVCCA: mean CCA between the principal directions of each side.
 
-What it measures: agreement of the directions that carry most variance; the rest is treated as noise.
+What it measures: agreement of the directions of largest variance; the remaining directions are treated as noise.
 Formula:     reduce X and Y to their first kx, ky principal directions, then mean canonical correlation.
              `keep`: a float, the share of variance that the fewest possible directions must reach, or an
              int, the number of directions (never more than the rank).
@@ -8,8 +8,8 @@ Invariant:   rotation, permutation, isotropic scaling and translation of either 
              maps, which change what the principal directions are.
 Cost:        O(n·d²) for the moments, O(d³) for one eigendecomposition per language.
 Few samples: an error where kx + ky ≥ n (see `canonical`); keep fewer directions then.
-Intervals:   a share of variance that means only a handful of directions jumps when their number does, which
-             intervals understate (87 % coverage instead of 95 % at 5 of 20 directions); a number does not.
+Intervals:   with `keep` as a share of variance that selects few directions, intervals are too narrow (87 %
+             coverage instead of 95 % at 5 of 20 directions); with a number of directions they are correct.
 Reference:   Raghu, Gilmer, Yosinski & Sohl-Dickstein (2017), SVCCA.
 """
 
@@ -26,10 +26,10 @@ from isogloss.indexes.index import Gradient, Index
 from isogloss.indexes.moments import Moments, View, moments
 from isogloss.indexes.vectors import Vectors
 
-KEEP = 0.99
+DEFAULT_VARIANCE_SHARE = 0.99
 
 
-def svcca(X: Vectors, Y: Vectors, keep: float | int = KEEP) -> float:
+def svcca(X: Vectors, Y: Vectors, keep: float | int = DEFAULT_VARIANCE_SHARE) -> float:
     """Mean canonical correlation of the leading principal directions.
 
     >>> import numpy as np
@@ -41,29 +41,29 @@ def svcca(X: Vectors, Y: Vectors, keep: float | int = KEEP) -> float:
     return value(moments(X, Y), keep)
 
 
-def value(m: Moments, keep: float | int = KEEP) -> float:
-    return _mean(m, _kept(m, keep))
+def value(m: Moments, keep: float | int = DEFAULT_VARIANCE_SHARE) -> float:
+    return _mean(m, _directions_per_side(m, keep))
 
 
-def _mean(m: Moments, kept: tuple[int, int]) -> float:
-    return float(canonical(m, kept).correlations.mean())
+def _mean(m: Moments, directions: tuple[int, int]) -> float:
+    return float(canonical(m, directions).correlations.mean())
 
 
-def gradient(m: Moments, keep: float | int = KEEP) -> Gradient:
-    kept = _kept(m, keep)
-    c = canonical(m, kept)
+def gradient(m: Moments, keep: float | int = DEFAULT_VARIANCE_SHARE) -> Gradient:
+    directions = _directions_per_side(m, keep)
+    c = canonical(m, directions)
     within = canonical_gradient(c, c.u @ c.q.T / len(c.correlations))
-    x = within.xx + _turning(m.x, kept[0], m.xy @ within.xy.T)
-    y = within.yy + _turning(m.y, kept[1], m.xy.T @ within.xy)
+    x = within.xx + _rotation_term(m.x, directions[0], m.xy @ within.xy.T)
+    y = within.yy + _rotation_term(m.y, directions[1], m.xy.T @ within.xy)
     if isinstance(keep, float):
-        room = int(m.n) - 1 - sum(kept)
-        x = x + _counting(m.x, kept[0], room, lambda kx: _mean(m, (kx, kept[1])))
-        y = y + _counting(m.y, kept[1], room, lambda ky: _mean(m, (kept[0], ky)))
+        spare_directions = int(m.n) - 1 - sum(directions)
+        x = x + _dimension_term(m.x, directions[0], spare_directions, lambda kx: _mean(m, (kx, directions[1])))
+        y = y + _dimension_term(m.y, directions[1], spare_directions, lambda ky: _mean(m, (directions[0], ky)))
     return Gradient(x, y, within.xy)
 
 
-def _turning(view: View, kept: int, pull: Tensor) -> Tensor:
-    """The share of the derivative by the scatter that comes from the kept directions turning.
+def _rotation_term(view: View, kept: int, pull: Tensor) -> Tensor:
+    """The part of the derivative by the scatter that comes from the rotation of the kept directions.
 
     First-order perturbation: the kept direction i gains vⱼᵀ·dS·vᵢ / (λᵢ − λⱼ) of the dropped direction j.
     """
@@ -75,14 +75,14 @@ def _turning(view: View, kept: int, pull: Tensor) -> Tensor:
     return (turned + turned.T) / 2
 
 
-def _counting(view: View, kept: int, room: int, similarity: Callable[[int], float]) -> Tensor:
-    """The share that comes from the number of directions changing, as if that number were continuous.
+def _dimension_term(view: View, kept: int, spare_directions: int, similarity: Callable[[int], float]) -> Tensor:
+    """The part that comes from a change of the number of directions, treated as continuous.
 
     With the share of variance of the first k directions s, another sample needs −ds·Σλ/λₖ more of them.
     """
     values, directions = view.spectrum
     step = max(1, kept // 20)
-    fewer, more = max(1, kept - step), min(view.rank, kept + step, kept + room)
+    fewer, more = max(1, kept - step), min(view.rank, kept + step, kept + spare_directions)
     if fewer == more:
         return torch.zeros_like(view.scatter)
     slope = (similarity(more) - similarity(fewer)) / (more - fewer)
@@ -92,36 +92,36 @@ def _counting(view: View, kept: int, room: int, similarity: Callable[[int], floa
     return change * (-slope / values[kept - 1])
 
 
-def _kept(m: Moments, keep: float | int) -> tuple[int, int]:
-    return directions_kept(m.x, keep), directions_kept(m.y, keep)
+def _directions_per_side(m: Moments, keep: float | int) -> tuple[int, int]:
+    return principal_directions(m.x, keep), principal_directions(m.y, keep)
 
 
-def directions_kept(view: View, keep: float | int) -> int:
-    """How many principal directions `keep` asks for."""
+def principal_directions(view: View, keep: float | int) -> int:
+    """The number of principal directions that `keep` selects."""
     if isinstance(keep, int) and not isinstance(keep, bool) and keep >= 1:
         return min(keep, view.rank)
     if not (isinstance(keep, float) and 0 < keep <= 1):
         raise UsageError(f"expected keep= as a share of variance in (0, 1] or a number of directions, got {keep!r}")
     shares = view.spectrum[0].cumsum(0)
-    # relative slack: a share that is reached but for rounding is reached
+    # tolerance for rounding of the cumulated shares
     enough = int((shares < shares[-1] * keep * (1 - 1e-12)).sum()) + 1
     return min(enough, view.rank)
 
 
-def index(keep: float | int = KEEP) -> Index:
-    """The index with another `keep`, for `compare`."""
+def index(keep: float | int = DEFAULT_VARIANCE_SHARE) -> Index:
+    """The index with this `keep`, for `compare`."""
     return Index(
-        name="svcca" if keep == KEEP else f"svcca(keep={keep})",
+        name="svcca" if keep == DEFAULT_VARIANCE_SHARE else f"svcca(keep={keep})",
         summary="SVCCA: mean CCA between the principal directions of each side",
         bounds=(0, 1),
         symmetric=True,
-        alone=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
-        together=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+        invariances_per_side=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
+        joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
         cost="O(n·d²) streamed, O(d³) for the decompositions, O(d²) memory",
         reference="Raghu et al. 2017",
         of_moments=lambda m: value(m, keep),
         gradient=lambda m: gradient(m, keep),
-        note=lambda m: "kept {} and {} directions".format(*_kept(m, keep)),
+        note=lambda m: "kept {} and {} directions".format(*_directions_per_side(m, keep)),
     )
 
 

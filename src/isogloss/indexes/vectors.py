@@ -1,8 +1,8 @@
-"""Sets of vectors, `(samples, features)`: what may be handed in, and how rows of it become checked tensors."""
+"""Sets of vectors of shape `(samples, features)`: accepted types, checks and conversion to tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,15 +11,15 @@ from torch import Tensor
 
 from isogloss.core.errors import UsageError
 
-BLOCK = 1024  # rows read at a time; bounds the memory, never the result
+BLOCK_ROWS = 1024  # rows per block; limits memory, does not change the result
 
 
 class Vectors(Protocol):
     """A NumPy array, a memory-mapped file, a torch tensor: anything with a shape and rows."""
 
     @property
-    def shape(self) -> Any: ...
-    def __getitem__(self, key: Any, /) -> Any: ...
+    def shape(self) -> Sequence[int]: ...
+    def __getitem__(self, key: Any, /) -> Any: ...  # arrays and tensors annotate their keys differently
 
 
 class InvalidVectors(UsageError):
@@ -34,12 +34,12 @@ class InvalidVectors(UsageError):
         super().__init__(f"{view}: expected {expected}, got {got} in sentence {row} (counting from 0)")
 
     def at(self, view: str) -> InvalidVectors:
-        """The same error, told of a place the caller knows by a better name."""
+        """The same error with another name for the view."""
         return InvalidVectors(view, self.row, self.got, self.expected)
 
 
 def check_shape(vectors: Vectors, view: str) -> tuple[int, int]:
-    """The number of samples and of features, or an error about what is not a set of vectors."""
+    """The number of samples and of features, or an error if `vectors` is not a set of vectors."""
     if not hasattr(vectors, "shape"):
         raise UsageError(f"{view}: expected a NumPy array or a torch tensor, got a {type(vectors).__name__}")
     shape = tuple(int(size) for size in vectors.shape)
@@ -50,23 +50,23 @@ def check_shape(vectors: Vectors, view: str) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
-def check_parallel(x: Vectors, y: Vectors, names: tuple[str, str] = ("X", "Y"), least: int = 2) -> int:
+def check_parallel(x: Vectors, y: Vectors, names: tuple[str, str] = ("X", "Y"), minimum: int = 2) -> int:
     """The common number of samples of two parallel sets."""
     (n, _), (other, _) = check_shape(x, names[0]), check_shape(y, names[1])
     if n != other:
         raise UsageError(f"{names[0]} and {names[1]} must be parallel, got {n} and {other} samples")
-    if n < least:
-        raise UsageError(f"expected at least {least} samples to compare, got {n}")
+    if n < minimum:
+        raise UsageError(f"expected at least {minimum} samples to compare, got {n}")
     return n
 
 
-def as_tensor(raw: Any, view: str) -> Tensor:
+def as_tensor(raw: object, view: str) -> Tensor:
     """Rows of an array as a tensor of the same numbers."""
     if not isinstance(raw, Tensor):
         array = np.asarray(raw)
         if array.dtype.kind not in "fiub":
             raise UsageError(f"{view}: expected real numbers, got values of type {array.dtype}")
-        # a copy in this machine's byte order: files mapped to memory are read-only, which torch does not know
+        # a copy in native byte order: torch does not support read-only memory maps
         return torch.from_numpy(np.array(array, dtype=array.dtype.newbyteorder("="), order="C"))
     if raw.is_complex():
         raise UsageError(f"{view}: expected real numbers, got values of type {raw.dtype}")
@@ -74,21 +74,21 @@ def as_tensor(raw: Any, view: str) -> Tensor:
 
 
 def take(vectors: Vectors, rows: slice | np.ndarray, view: str, device: torch.device | str | None = None) -> Tensor:
-    """The rows as a float64 tensor, checked to be finite. A tensor stays on its device unless one is named."""
+    """The rows as a float64 tensor, checked to be finite. A tensor stays on its device unless `device` is set."""
     raw = as_tensor(vectors[rows], view)
     values = raw.to(device=device or raw.device, dtype=torch.float64)
-    # the sum over columns is one pass and infects every NaN and infinity
+    # one pass: the column sums propagate every NaN and infinity
     if not bool(torch.isfinite(values.sum(0)).all()):
-        _report_row(values, rows, view)
+        _raise_for_row(values, rows, view)
     return values
 
 
 def take_all(vectors: Vectors, view: str, device: torch.device | str | None = None) -> Tensor:
-    """Every row at once, for what needs all of them."""
+    """All rows at once."""
     return take(vectors, slice(0, check_shape(vectors, view)[0]), view, device)
 
 
-def spans(n: int, block: int = BLOCK) -> Iterator[slice]:
+def spans(n: int, block: int = BLOCK_ROWS) -> Iterator[slice]:
     """The slices that cut `n` rows into blocks.
 
     >>> list(spans(5, 2))
@@ -98,10 +98,10 @@ def spans(n: int, block: int = BLOCK) -> Iterator[slice]:
         yield slice(start, min(start + block, n))
 
 
-def _report_row(values: Tensor, rows: slice | np.ndarray, view: str) -> None:
+def _raise_for_row(values: Tensor, rows: slice | np.ndarray, view: str) -> None:
     finite = torch.isfinite(values)
     if bool(finite.all()):
-        raise UsageError(f"{view}: the values are too large to be summed in double precision")
+        raise UsageError(f"{view}: the values overflow when summed in float64")
     first = int((~finite.all(dim=1)).nonzero()[0])
     number = float(values[first][~finite[first]][0])
     row = int((rows.start or 0) + first) if isinstance(rows, slice) else int(rows[first])
