@@ -25,8 +25,9 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_words, padding_id
 from isogloss.tasks.examples import collate
 from isogloss.training.adjustment.adjust import adjustment
-from isogloss.training.adjustment.loss import AlignmentLoss, LossOptions
-from isogloss.training.adjustment.pairs import PairOptions, encode_pairs
+from isogloss.training.adjustment.loss import AlignmentLoss
+from isogloss.training.adjustment.pairs import encode_pairs
+from isogloss.training.adjustment.settings import LossOptions, PairOptions
 
 BATCH, RATE = 32, 5e-5
 

@@ -14,7 +14,8 @@ from isogloss.corpora.alignment import Alignment
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.training.adjustment.pairs import PairOptions, encode_pairs
+from isogloss.training.adjustment.pairs import encode_pairs
+from isogloss.training.adjustment.settings import PairOptions
 
 Tiny = Callable[[str], LoadedModel]
 

@@ -19,14 +19,11 @@ from isogloss.studies.execution import stages as makers
 from isogloss.studies.planning.cost import _by_rule
 from isogloss.studies.planning.explain import explain
 from isogloss.studies.planning.planner import Plan, plan_study
-from isogloss.studies.schema.continual import LOSS_OPTIONS, PAIR_OPTIONS
-from isogloss.studies.schema.interventions import ADJUST_OPTIONS
 from isogloss.studies.schema.references import mixed_parts
+from isogloss.studies.schema.settings import ADJUSTMENT_SETTINGS, REPLAY_SETTINGS
 from isogloss.studies.schema.study_file import read_study, study_of
 from isogloss.studies.schema.yaml_text import parse_yaml
-from isogloss.training.adjustment.adjust import AdjustmentSettings
-from isogloss.training.adjustment.loss import LossOptions
-from isogloss.training.adjustment.pairs import PairOptions
+from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 
 BITEXT = "lab:qla,qlb/train/20"
 OTHER = "lab:qla,qlc/train/20"
@@ -222,9 +219,10 @@ def test_settings_are_the_options_of_the_library() -> None:
     pairs, loss, settings = (
         {field.name for field in fields(kind)} for kind in (PairOptions, LossOptions, AdjustmentSettings)
     )
-    assert set(PAIR_OPTIONS) == pairs
-    assert set(LOSS_OPTIONS) == loss - {"pull", "hold", "reduction"}  # which follow from weight and weighting
-    assert pairs | loss | settings == {*ADJUST_OPTIONS, "accumulate", "patience"}  # steps are whole, without dev scores
+    weights = {"pull", "hold", "reduction"}  # follow from weight and weighting
+    assert set(REPLAY_SETTINGS.fields) == (pairs | loss) - weights
+    meaningless = {"accumulate", "patience"}  # steps are whole, and there is no dev score
+    assert set(ADJUSTMENT_SETTINGS.fields) == (pairs | loss | settings) - meaningless
 
 
 def test_a_study_file_that_is_written_is_read_again(bert: Path) -> None:

@@ -20,15 +20,10 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel, clone
 from isogloss.models.states.pooling import evaluating
-from isogloss.training.adjustment.adjust import (
-    Adjusting,
-    AdjustmentSettings,
-    adjusting,
-    adjustment,
-    adjustment_objective,
-)
-from isogloss.training.adjustment.loss import AlignmentLoss, LossOptions
-from isogloss.training.adjustment.pairs import PairOptions, encode_pairs
+from isogloss.training.adjustment.adjust import Adjusting, adjusting, adjustment, adjustment_objective
+from isogloss.training.adjustment.loss import AlignmentLoss
+from isogloss.training.adjustment.pairs import encode_pairs
+from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 from isogloss.training.engine import batch_shapes as shapes
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import Workers

@@ -21,15 +21,9 @@ from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import FINAL, LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE, Batch, Sizes, collate
-from isogloss.training.adjustment.loss import (
-    AlignmentLoss,
-    LossOptions,
-    chosen_layers,
-    contrast,
-    unit_vectors,
-    z_normalised,
-)
-from isogloss.training.adjustment.pairs import PairOptions, encode_pairs
+from isogloss.training.adjustment.loss import AlignmentLoss, chosen_layers, contrast, unit_vectors, z_normalised
+from isogloss.training.adjustment.pairs import encode_pairs
+from isogloss.training.adjustment.settings import LossOptions, PairOptions
 
 PAIRS = bitext(9)
 

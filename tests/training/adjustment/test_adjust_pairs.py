@@ -15,7 +15,8 @@ from isogloss.corpora.bitext import FORMAT, AlignedPair
 from isogloss.corpora.corpus import Corpus
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import IGNORE
-from isogloss.training.adjustment.pairs import TOKENS, PairOptions, encode_pairs
+from isogloss.training.adjustment.pairs import TOKENS, encode_pairs
+from isogloss.training.adjustment.settings import PairOptions
 
 
 def one(source: str, target: str, links: str) -> Corpus[AlignedPair]:

@@ -7,9 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 
 import isogloss as ig
-from isogloss.training.adjustment.adjust import AdjustmentSettings
-from isogloss.training.adjustment.loss import LossOptions
-from isogloss.training.adjustment.pairs import TOKENS, PairOptions
+from isogloss.training.adjustment.pairs import TOKENS
+from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 
 PAGE = (Path(__file__).parents[3] / "docs" / "adjustment.md").read_text(encoding="utf-8")
 

@@ -17,9 +17,9 @@ def test_whichever_ends_first() -> None:
 
 
 def test_a_budget_is_needed_and_above_nothing() -> None:
-    with pytest.raises(UsageError, match="give steps, tokens or minutes"):
+    with pytest.raises(UsageError, match=r"expected a limit of training \(steps, tokens or minutes\), got none"):
         Budget()
-    with pytest.raises(UsageError, match="above 0"):
+    with pytest.raises(UsageError, match="steps: expected a whole number above 0, got 0"):
         Budget(steps=0)
 
 

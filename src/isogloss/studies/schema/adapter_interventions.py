@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from isogloss.studies.schema.references import Part, Text
+from isogloss.studies.schema.settings import LanguageModelValues
 
 if TYPE_CHECKING:
     from isogloss.models.loading.loaded_model import LoadedModel
@@ -36,7 +37,7 @@ class LanguageAdapterArguments(Part):
     epochs: float | None = Field(None, gt=0)
     steps: int | None = Field(None, ge=1)
     tokens: int | None = Field(None, ge=1)
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: LanguageModelValues = Field(default_factory=dict)
     seed: int = Field(0, ge=0)
 
 

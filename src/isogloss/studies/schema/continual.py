@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from isogloss.studies.schema.references import Bitexts, Part, Wrong, known
+from isogloss.studies.schema.references import Bitexts, Part, Wrong
+from isogloss.studies.schema.settings import ReplayValues
 
 NONE, USUAL = "none", "continual"
-# options of adjustment and of continual learning that stand under `settings`
-PAIR_OPTIONS = ("words", "tokens", "regularise", "one_to_one", "drop_identical", "max_words")
-LOSS_OPTIONS = ("contrastive", "contrastive_weight", "temperature", "normalise")
 
 
 class Continual(Part):
@@ -32,15 +30,8 @@ class Continual(Part):
     weighting: Literal["published", "released"] = "published"
     reduction: Literal["mean", "sum"] = "mean"
     layers: int | str | tuple[int | str, ...] = "last"
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: ReplayValues = Field(default_factory=dict)
     changes: tuple[str, ...] | None = None
-
-    @field_validator("settings")
-    @classmethod
-    def _known_settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        for name in settings:
-            known(name, (*PAIR_OPTIONS, *LOSS_OPTIONS), "setting of continual learning")
-        return settings
 
     def __str__(self) -> str:
         """What `isogloss validate` says of it.

@@ -12,21 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 
 from isogloss.studies.schema import adapter_interventions as added
-from isogloss.studies.schema.continual import LOSS_OPTIONS, PAIR_OPTIONS
-from isogloss.studies.schema.references import Bitexts, Part, Text, known, named_change
+from isogloss.studies.schema.references import Bitexts, Part, Text, named_change
+from isogloss.studies.schema.settings import AdjustmentValues, LanguageModelValues
 
 if TYPE_CHECKING:
     from isogloss.models.loading.loaded_model import LoadedModel
 
 Model = Any  # a LoadedModel; None where there is none yet
 RUN = "run"  # in place of a seed: that of the run
-ADJUST_OPTIONS = (
-    *(*PAIR_OPTIONS, *LOSS_OPTIONS, "reduction", "pull", "hold"),
-    *("epochs", "batch", "learning_rate", "tokens", "warmup", "weight_decay", "clip", "precision"),
-)
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class LanguageModelArguments(Part):
 
     steps: int | None = Field(None, ge=1)
     tokens: int | None = Field(None, ge=1)
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: LanguageModelValues = Field(default_factory=dict)
     seed: int = Field(0, ge=0)
 
 
@@ -74,15 +70,8 @@ class AdjustArguments(Part):
     bitext: Bitexts
     layers: int | str | tuple[int | str, ...] = "last"
     pairs: int | None = Field(None, ge=1)  # of each bitext, the first so many
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: AdjustmentValues = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] | Literal["run"] = 0
-
-    @field_validator("settings")
-    @classmethod
-    def _known_settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        for name in settings:
-            known(name, ADJUST_OPTIONS, "setting of adjustment")
-        return settings
 
 
 class PretrainArguments(LanguageModelArguments):

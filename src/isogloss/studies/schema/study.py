@@ -10,10 +10,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationInfo, field_serializer, field_validator, model_validator
 
 from isogloss.core.bundled import SHIPPED
+from isogloss.core.settings import SettingValues
 from isogloss.studies.schema.continual import Continual, named_continual
 from isogloss.studies.schema.interventions import CHANGES, Change
 from isogloss.studies.schema.measurements import Measure, Positive, WordDistances
 from isogloss.studies.schema.references import Corpora, Part, Wrong, absolute, for_task, known
+from isogloss.studies.schema.settings import FINE_TUNING_SETTINGS, FineTuningValues
 from isogloss.studies.schema.text_changes import TextChange
 from isogloss.tasks import TASKS
 
@@ -63,23 +65,6 @@ class Source(Part):
 
     train: Corpora
     dev: Corpora
-
-
-class TaskSettings(Part):
-    """How fine-tuning is done where it is not the task's published recipe; the fields are those of `Settings`."""
-
-    epochs: Positive | None = None
-    batch: Positive | None = None
-    learning_rate: float | None = Field(None, gt=0)
-    tokens: Positive | None = None
-    warmup: float | None = Field(None, ge=0, lt=1)
-    weight_decay: float | None = Field(None, ge=0)
-    clip: float | None = Field(None, gt=0)
-    accumulate: Positive | None = None
-    precision: Literal["auto", "fp32", "bf16"] | None = None
-    patience: Positive | None = None
-    subword_dropout: float | None = Field(None, ge=0, lt=1)
-    character_noise: float | None = Field(None, ge=0, le=1)
 
 
 def _named(value: object) -> object:
@@ -133,7 +118,7 @@ class Study(Part):
     continual: Annotated[dict[str, Continual | None], BeforeValidator(named_continual)] = Field(
         default_factory=lambda: dict[str, Continual | None]({"": None}), min_length=1
     )
-    settings: dict[str, dict[str, TaskSettings]] = Field(default_factory=dict)  # by model and task, "" for all
+    settings: dict[str, dict[str, FineTuningValues]] = Field(default_factory=dict)  # by model and task, "" for all
     seeds: Annotated[tuple[int, ...], BeforeValidator(_seeds)] = (0,)
     measure: Measure | None = None
     distances: WordDistances | None = None
@@ -170,7 +155,7 @@ class Study(Part):
         models = info.data.get("models", {})
         if not isinstance(value, Mapping):
             raise Wrong("settings (epochs: 3, …)", repr(value))
-        for name in models.keys() & value.keys() & {*TASKS, *TaskSettings.model_fields}:
+        for name in models.keys() & value.keys() & {*TASKS, *FINE_TUNING_SETTINGS.fields}:
             raise Wrong("another name for a model that is given settings", f"'{name}', which is a task or setting too")
         own = {name: one for name, one in value.items() if name in models}
         shared = {name: one for name, one in value.items() if name not in models}
@@ -178,12 +163,11 @@ class Study(Part):
         return {name: one for name, one in each.items() if one}
 
     @field_serializer("settings")
-    def _as_in_the_file(self, settings: dict[str, dict[str, TaskSettings]]) -> dict[str, Any]:
-        written = {
-            model: {task: one.model_dump(exclude_none=True) for task, one in tasks.items()}
+    def _as_in_the_file(self, settings: dict[str, dict[str, SettingValues]]) -> dict[str, Any]:
+        flat = {
+            model: tasks.get("", {}) | {task: values for task, values in tasks.items() if task}
             for model, tasks in settings.items()
         }
-        flat = {model: {**tasks.pop("", {}), **tasks} for model, tasks in written.items()}
         return {**flat.pop("", {}), **flat}
 
     @field_validator("published", mode="before")
@@ -262,11 +246,11 @@ class Study(Part):
         crossed = itertools.product(self.changes, self.continual.items())
         return [(column, name) for column, (name, one) in crossed if not (one and one.changes) or column in one.changes]
 
-    def settings_of(self, task: str, model: str) -> dict[str, Any]:
+    def settings_of(self, task: str, model: str) -> SettingValues:
         """What the study says of fine-tuning a model for a task; a model's own settings go before a task's."""
         places = itertools.product(("", model), ("", task))
         given = [self.settings[one][which] for one, which in places if which in self.settings.get(one, {})]
-        return {name: value for one in given for name, value in one.model_dump(exclude_none=True).items()}
+        return {name: value for one in given for name, value in one.items()}
 
 
 def _by_task(value: object, models: Iterable[str]) -> Mapping[str, object]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
@@ -27,8 +26,9 @@ from isogloss.models.loading.save import save_model
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import Batch, Example, Shape, Sizes, collate
-from isogloss.training.adjustment.loss import AlignmentLoss, LossOptions, chosen_layers
-from isogloss.training.adjustment.pairs import PairOptions, encode_pairs
+from isogloss.training.adjustment.loss import AlignmentLoss, chosen_layers
+from isogloss.training.adjustment.pairs import encode_pairs
+from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 from isogloss.training.engine.batch_shapes import rounded
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import join
@@ -36,26 +36,10 @@ from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.loop import train
 from isogloss.training.engine.objective import Objective, Shaped
 from isogloss.training.engine.progress import Progress, Report
-from isogloss.training.engine.settings import Settings
 from isogloss.training.language_modeling.model_files import NOTE, UNFINISHED, finished
 
 VERSION = 1  # of what a run computes: raised when the same run would give other weights
 Bitexts = Corpus[AlignedPair] | Sequence[Corpus[AlignedPair]]
-
-
-@dataclass(frozen=True)
-class AdjustmentSettings(Settings):
-    """As published: Adam without decay of weights or clipping, a warm-up, then a constant rate."""
-
-    epochs: int = 1
-    batch: int = 32  # sentence pairs
-    learning_rate: float = 5e-5
-    weight_decay: float = 0.0
-    clip: float = math.inf
-
-    betas: ClassVar[tuple[float, float]] = (0.9, 0.98)
-    epsilon: ClassVar[float] = 1e-9
-    decays: ClassVar[bool] = False
 
 
 def adjust(model: LoadedModel | str | os.PathLike[str], bitext: Bitexts, **options: Any) -> LoadedModel:

@@ -12,56 +12,22 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from isogloss.core.errors import UsageError
-from isogloss.core.registry import check_name
 from isogloss.models.heads.task_head import body_of
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.states.attention import padded_attention
 from isogloss.models.states.pooling import at_layers, check_layers, evaluating
 from isogloss.tasks.examples import IGNORE, Batch
+from isogloss.training.adjustment.settings import LossOptions
 from isogloss.training.engine.bf16_copy import in_bf16
 
-REDUCTIONS = ("sum", "mean")
-CONTRASTS = ("weak", "strong")
 EPSILON = 1e-6  # added to variances
-
-
-@dataclass(frozen=True)
-class LossOptions:
-    """Which loss: Equation 1 as published, or one of its variants.
-
-    `reduction`: "sum" as in the equation, or "mean", the mean squared error of the released code (each term divided by
-    its number of words and by the units of a vector). `pull`, `hold`: weights of the two terms.
-
-    `contrastive` adds the objective of Wu & Dredze (2020), Do explicit alignments robustly improve multilingual
-    encoders?: −log exp(cos(s, t)/T) / Σ exp(cos(s, t′)/T) for each pair, "weak" with the other language's words of the
-    step as t′, the mean of both directions, "strong" with the words of both languages. `normalise`: the pull (and the
-    contrast) compare (x − μ)/σ, μ and σ by dimension over the aligned words of the step, for each side of each bitext:
-    the z-normalisation of Zhao, Eger, Bjerva & Augenstein (2021), Inducing language-agnostic multilingual
-    representations. The source is held to the original as it is in any case.
-    """
-
-    reduction: str = "sum"
-    pull: float = 1.0
-    hold: float = 1.0
-    contrastive: Literal["weak", "strong"] | None = None
-    contrastive_weight: float = 1.0
-    temperature: float = 0.1
-    normalise: bool = False
-
-    def __post_init__(self) -> None:
-        check_name(self.reduction, REDUCTIONS, "reduction")
-        if self.contrastive is not None:
-            check_name(self.contrastive, CONTRASTS, "contrastive objective")
-        if min(self.pull, self.hold, self.contrastive_weight) < 0 or self.temperature <= 0:
-            raise UsageError("expected weights of at least 0 and a temperature above 0")
 
 
 class AlignmentLoss:

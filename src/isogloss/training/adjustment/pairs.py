@@ -13,49 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
-from isogloss.core.registry import check_name
 from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.states.hidden_states import SUBWORDS
 from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_pieces, encode_words
 from isogloss.tasks.examples import IGNORE, Example
 from isogloss.text.alignment.link_filters import filter_links
+from isogloss.training.adjustment.settings import PairedTokens, PairOptions
 
 # name → whether words, the first special token and the last one take part as pairs
-TOKENS = {
+TOKENS: dict[PairedTokens, tuple[bool, bool, bool]] = {
     "words+specials": (True, True, True),
     "words": (True, False, False),
     "cls": (False, True, False),
     "cls+sep": (False, True, True),
     "all": (True, True, True),  # what the paper's Table 7 calls words with special tokens
 }
-REGULARISED = ("words", "all")
 PIECES = "pieces"
-
-
-@dataclass(frozen=True)
-class PairOptions:
-    """Which words take part in adjustment, and what stands for a word.
-
-    `words`: the mean, the first or the last of a word's sub-words; "pieces" where the bitext itself links sub-words,
-    so that its words are the tokenizer's own tokens. `tokens`: a name of `TOKENS`. `regularise`: what of the source is
-    held to the original, all its "words" with the special tokens that take part, or "all" units in any case, as in the
-    released code. `one_to_one`, `drop_identical`, `max_words`: see `filter_links`; the released code has the first two,
-    and at most 64 words.
-    """
-
-    words: str = "mean"
-    tokens: str = "words+specials"
-    regularise: str = "words"
-    one_to_one: bool = False
-    drop_identical: bool = False
-    max_words: int | None = None
-
-    def __post_init__(self) -> None:
-        check_name(self.words, (*SUBWORDS, PIECES), "sub-word pooling")
-        check_name(self.tokens, TOKENS, "choice of tokens")
-        check_name(self.regularise, REGULARISED, "regulariser")
 
 
 def encode_pairs(

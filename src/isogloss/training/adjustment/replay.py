@@ -27,8 +27,9 @@ from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import Batch, Example, Shape, Sizes, collate
 from isogloss.training.adjustment.adjust import Bitexts, as_list, in_single_precision, options_of
-from isogloss.training.adjustment.loss import AlignmentLoss, LossOptions, chosen_layers
-from isogloss.training.adjustment.pairs import PairOptions, encode_pairs
+from isogloss.training.adjustment.loss import AlignmentLoss, chosen_layers
+from isogloss.training.adjustment.pairs import encode_pairs
+from isogloss.training.adjustment.settings import LossOptions, PairOptions
 from isogloss.training.engine.batch_shapes import rounded
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.objective import Shaped

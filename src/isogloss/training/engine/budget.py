@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
+from isogloss.core.settings import Setting, check_settings
 
-DECAYS = ("cosine", "linear", "plateau", "constant")
+Decay = Literal["cosine", "linear", "plateau", "constant"]
+DECAYS: tuple[str, ...] = get_args(Decay)
 FALL = 0.2  # of what follows the warm-up: where the rate of a plateau falls
 
 
@@ -20,16 +23,16 @@ class Budget:
     0.5
     """
 
-    steps: int | None = None
-    tokens: int | None = None
-    minutes: float | None = None
+    steps: Annotated[int | None, Setting("Largest number of training steps.", above=0)] = None
+    tokens: Annotated[int | None, Setting("Largest number of training tokens.", above=0)] = None
+    minutes: Annotated[
+        float | None, Setting("Largest number of minutes; the result then depends on the machine.", above=0)
+    ] = None
 
     def __post_init__(self) -> None:
-        given = [value for value in (self.steps, self.tokens, self.minutes) if value is not None]
-        if not given:
-            raise UsageError("how long? give steps, tokens or minutes (--steps, --tokens, --minutes)")
-        if min(given) <= 0:
-            raise UsageError(f"steps, tokens and minutes must be above 0, got {self}")
+        check_settings(self)
+        if self.steps is None and self.tokens is None and self.minutes is None:
+            raise UsageError("expected a limit of training (steps, tokens or minutes), got none")
 
     def share(self, step: int, tokens: int, seconds: float) -> float:
         """How much of it is spent, 1 at the end."""

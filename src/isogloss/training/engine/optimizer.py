@@ -10,8 +10,6 @@ from torch import Tensor, nn
 
 from isogloss.training.engine.muon import Muon
 
-OPTIMIZERS = ("adamw", "muon")
-
 
 class Rates(Protocol):
     """The part of a training's settings that concerns the optimizer."""

@@ -1,92 +1,85 @@
-"""How a network is trained: everything beside data, model and seed that decides the outcome."""
+"""Settings of fine-tuning: everything besides data, model and seed that determines the result."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-import torch
-
-from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.tasks.task import Recipe
+from isogloss.core.settings import Setting, check_settings, declared_settings
+
+if TYPE_CHECKING:  # study files are planned without torch
+    import torch
+
+    from isogloss.tasks.task import Recipe
 
 NOISE = ("subword_dropout", "character_noise")
-PRECISIONS = ("auto", "fp32", "bf16")
+INFINITE = float("inf")
+Precision = Literal["auto", "fp32", "bf16"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """AdamW with a linear warm-up and decay; a step reads `batch` items, or as many as fit into `tokens`.
+    """AdamW with linear warm-up and decay; a step reads `batch` items, or as many as fit into `tokens`.
 
-    `accumulate` reads a step's items in that many parts, for memory: the gradient is that of the whole step.
-    `patience`: stop after this many epochs without a better dev score. `precision`: "auto" is bf16 (with
-    weights in fp32) on a GPU and fp32 elsewhere.
+    `accumulate` splits a step to save memory; the gradient is that of the whole step.
     """
 
-    epochs: int
-    batch: int
-    learning_rate: float
-    tokens: int | None = None
-    warmup: float = 0.1  # share of all steps
-    weight_decay: float = 0.01  # not of biases and norms
-    clip: float = 1.0  # largest norm of the gradient
-    accumulate: int = 1
-    precision: str = "auto"
-    patience: int | None = None
+    epochs: Annotated[int, Setting("Number of passes over the training corpus.", above=0)]
+    batch: Annotated[int, Setting("Number of items per step.", above=0)]
+    learning_rate: Annotated[float, Setting("Peak learning rate.", above=0, below=INFINITE, option="--lr")]
+    tokens: Annotated[int | None, Setting("Number of tokens per step, in place of --batch.", above=0)] = None
+    warmup: Annotated[float, Setting("Share of the steps in which the learning rate rises.", at_least=0, below=1)] = 0.1
+    weight_decay: Annotated[
+        float, Setting("Weight decay of AdamW; biases and norms are not decayed.", at_least=0, below=INFINITE)
+    ] = 0.01
+    clip: Annotated[float, Setting("Largest norm of the gradient; inf disables clipping.", above=0)] = 1.0
+    accumulate: Annotated[int, Setting("Number of parts in which a step is computed, to save memory.", above=0)] = 1
+    precision: Annotated[
+        Precision, Setting("Precision of the computation: fp32, bf16 (weights in fp32), or auto (bf16 on a GPU).")
+    ] = "auto"
+    patience: Annotated[
+        int | None, Setting("Number of epochs without a better dev score after which training stops.", above=0)
+    ] = None
 
-    # the same for every task; other kinds of training may have others
+    # constants of AdamW and of the schedule; subclasses may have others
     betas: ClassVar[tuple[float, float]] = (0.9, 0.999)
     epsilon: ClassVar[float] = 1e-8
-    decays: ClassVar[bool] = True  # or the rate stays where the warm-up led it
+    decays: ClassVar[bool] = True  # False: the learning rate is constant after the warm-up
 
     def __post_init__(self) -> None:
-        check_name(self.precision, PRECISIONS, "precision")
-        for name in ("epochs", "batch", "tokens", "accumulate", "patience"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise UsageError(f"{name}: expected a whole number above 0, got {value!r}")
-        if not 0 < self.learning_rate < math.inf:
-            raise UsageError(f"learning_rate: expected a number above 0, got {self.learning_rate!r}")
-        if not self.clip > 0:
-            raise UsageError(f"clip: expected a number above 0 (infinite: no clipping), got {self.clip!r}")
-        if not (0 <= self.warmup < 1 and 0 <= self.weight_decay < math.inf):
-            raise UsageError(
-                f"warmup must lie in [0, 1) and weight_decay be ≥ 0, got {self.warmup}, {self.weight_decay}"
-            )
+        check_settings(self)
 
     def bf16(self, device: torch.device) -> bool:
         """Whether the network computes in bf16 on this device."""
-        return self.precision == "bf16" or (self.precision == "auto" and device.type == "cuda")
+        return uses_bf16(self.precision, device)
 
 
 @dataclass(frozen=True)
 class NoisySettings(Settings):
-    """Settings that make every epoch of the training corpus another; dev and test stay as they are.
+    """Settings of a training corpus that is noised differently in every epoch; dev and test stay unchanged."""
 
-    `subword_dropout` is the probability of BPE-dropout and its kin, `character_noise` the share of words that get
-    a letter wrong.
-    """
+    subword_dropout: Annotated[
+        float, Setting("Probability of BPE-dropout in the training corpus.", at_least=0, below=1)
+    ] = 0.0
+    character_noise: Annotated[
+        float, Setting("Share of training words with a wrong character, drawn in every epoch.", at_least=0, at_most=1)
+    ] = 0.0
 
-    subword_dropout: float = 0.0
-    character_noise: float = 0.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (0 <= self.subword_dropout < 1 and 0 <= self.character_noise <= 1):
-            told = f"{self.subword_dropout}, {self.character_noise}"
-            raise UsageError(f"subword_dropout must lie in [0, 1) and character_noise in [0, 1], got {told}")
+def uses_bf16(precision: str, device: torch.device) -> bool:
+    return precision == "bf16" or (precision == "auto" and device.type == "cuda")
 
 
 def settings_for(recipe: Recipe, **changes: Any) -> Settings:
     """A task's published recipe with some of it changed; None changes nothing.
 
+    >>> from isogloss.tasks.task import Recipe
     >>> settings_for(Recipe(epochs=6, batch=16, learning_rate=5e-5), epochs=2, tokens=None).epochs
     2
     """
     for name in changes:
-        check_name(name, [field.name for field in fields(NoisySettings)], "setting")
+        check_name(name, declared_settings(NoisySettings), "setting")
     given = {name: value for name, value in changes.items() if value is not None}
     noisy = given.get("subword_dropout") or given.get("character_noise")
     kind, others = (NoisySettings, {}) if noisy else (Settings, dict.fromkeys(NOISE))

@@ -15,12 +15,12 @@ from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.training.language_modeling.packing import Text
+from isogloss.training.language_modeling.settings import SAMPLING_EXPONENT
 
-ALPHA = 0.7
 ROUND = 256  # steps in which every language gets its exact share
 
 
-def shares(sizes: Sequence[float], alpha: float = ALPHA) -> list[float]:
+def shares(sizes: Sequence[float], alpha: float = SAMPLING_EXPONENT) -> list[float]:
     """The share of each language, given how much text it has.
 
     >>> [round(share, 3) for share in shares([1000, 10], alpha=0.5)]

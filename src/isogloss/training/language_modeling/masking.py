@@ -8,7 +8,7 @@ exact. Tokens are chosen one by one, by whole words, or by spans of 1 to 10 toke
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -17,9 +17,8 @@ from torch import Tensor
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.training.language_modeling.settings import MASK_SHARE, MaskingUnit
 
-UNITS = ("tokens", "words", "spans")
-SHARE = 0.15
 BECOMES_MASK, BECOMES_RANDOM = 0.8, 0.1
 SPAN_STOP, LONGEST_SPAN = 0.2, 10  # a span's length: geometric, cut off and renormalised; 3.8 tokens in the mean
 IGNORED = -100  # label of a place that is not predicted
@@ -33,7 +32,7 @@ class Rules:
     special: Tensor  # for each id, whether it is a special token
     ordinary: Tensor  # the ids of all other tokens
     units: str = "tokens"
-    share: float = SHARE
+    share: float = MASK_SHARE
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,9 @@ class Masked:
     labels: Tensor
 
 
-def rules_for(model: LoadedModel, units: str = "tokens", share: float = SHARE) -> Rules:
+def rules_for(model: LoadedModel, units: str = "tokens", share: float = MASK_SHARE) -> Rules:
     """The rules of a model's vocabulary, on its device."""
-    check_name(units, UNITS, "unit of masking")
+    check_name(units, get_args(MaskingUnit), "unit of masking")
     tokenizer: Any = model.tokenizer
     if tokenizer.mask_token_id is None:
         raise UsageError(f"the tokenizer of '{model.name}' has no mask token, so it cannot be trained by masking")

@@ -1,66 +1,71 @@
-"""How a language model is trained: everything beside text, model and seed that decides the outcome."""
+"""Settings of language modelling: everything besides text, model and seed that determines the result."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import torch
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from isogloss.core.errors import UsageError
-from isogloss.core.registry import check_name
-from isogloss.training.engine.budget import DECAYS, Budget
-from isogloss.training.engine.optimizer import OPTIMIZERS
-from isogloss.training.engine.settings import PRECISIONS
-from isogloss.training.language_modeling.language_sampling import ALPHA
-from isogloss.training.language_modeling.masking import SHARE, UNITS
+from isogloss.core.settings import Setting, check_settings
+from isogloss.training.engine.budget import Budget, Decay
+from isogloss.training.engine.settings import INFINITE, Precision, uses_bf16
+
+if TYPE_CHECKING:  # study files are planned without torch
+    import torch
 
 DEFAULT_BUDGET = Budget(steps=10_000)
-OBJECTIVES = ("mlm", "clm", "tlm")  # masked, causal, and masked over a sentence with its translation
+SAMPLING_EXPONENT = 0.7
+MASK_SHARE = 0.15
+Objective = Literal["mlm", "clm", "tlm"]
+Optimizer = Literal["adamw", "muon"]
+MaskingUnit = Literal["tokens", "words", "spans"]
 
 
 @dataclass(frozen=True)
 class LanguageModelSettings:
-    """Steps of `batch` sequences of `length` tokens by `optimizer`; the rate follows the share of the budget spent.
+    """Steps of `batch` sequences of `length` tokens; the learning rate follows the share of the budget spent."""
 
-    `optimizer`: "adamw", or "muon" for the matrices within layers. `by_line`: a sequence for every line instead of
-    joined lines. `confine`: attention stays within a line of a joined sequence. `accumulate` reads a step in that many
-    parts, for memory. `precision`: "auto" is bf16 (with weights in fp32) on a GPU and fp32 elsewhere. `compiled`: None
-    compiles on a GPU only.
-    """
-
-    objective: str = "mlm"
-    batch: int = 32
-    length: int = 128
-    optimizer: str = "adamw"
-    learning_rate: float = 1e-3
-    warmup: float = 0.05  # share of the budget
-    decay: str = "cosine"
-    weight_decay: float = 0.01  # not of biases and norms
-    clip: float = 1.0
-    alpha: float = ALPHA
-    masking: str = "tokens"
-    mask_share: float = SHARE
-    by_line: bool = False
-    confine: bool = False
-    accumulate: int = 1
-    precision: str = "auto"
-    compiled: bool | None = None
+    objective: Annotated[
+        Objective,
+        Setting("Training objective: mlm (masked), clm (causal) or tlm (masked, over a sentence and its translation)."),
+    ] = "mlm"
+    batch: Annotated[int, Setting("Number of sequences per step.", above=0)] = 32
+    length: Annotated[int, Setting("Number of tokens per sequence.", above=0)] = 128
+    optimizer: Annotated[Optimizer, Setting("Optimizer: adamw, or muon for the matrices within layers.")] = "adamw"
+    learning_rate: Annotated[float, Setting("Peak learning rate.", above=0, below=INFINITE, option="--lr")] = 1e-3
+    warmup: Annotated[float, Setting("Share of the budget in which the learning rate rises.", at_least=0, below=1)] = (
+        0.05
+    )
+    decay: Annotated[
+        Decay,
+        Setting("Schedule after the warm-up: cosine, linear, plateau (falls in the last fifth) or constant."),
+    ] = "cosine"
+    weight_decay: Annotated[
+        float, Setting("Weight decay; biases and norms are not decayed.", at_least=0, below=INFINITE)
+    ] = 0.01
+    clip: Annotated[float, Setting("Largest norm of the gradient.", above=0, below=INFINITE)] = 1.0
+    alpha: Annotated[
+        float,
+        Setting("Exponent of language sampling: 1 samples languages by size, 0 uniformly.", at_least=0, at_most=1),
+    ] = SAMPLING_EXPONENT
+    masking: Annotated[MaskingUnit, Setting("Unit of masking: tokens, words (whole words) or spans.")] = "tokens"
+    mask_share: Annotated[float, Setting("Share of the tokens that are masked.", above=0, below=1)] = MASK_SHARE
+    by_line: Annotated[
+        bool, Setting("Make a sequence of every line, or join lines to full sequences.", option="--by-line/--joined")
+    ] = False
+    confine: Annotated[bool, Setting("Restrict attention to single lines within joined sequences.")] = False
+    accumulate: Annotated[int, Setting("Number of parts in which a step is computed, to save memory.", above=0)] = 1
+    precision: Annotated[
+        Precision, Setting("Precision of the computation: fp32, bf16 (weights in fp32), or auto (bf16 on a GPU).")
+    ] = "auto"
+    compiled: Annotated[
+        bool | None,
+        Setting("Compile the network; by default on a GPU only.", option="--compile/--no-compile"),
+    ] = None
     budget: Budget = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
-        check_name(self.objective, OBJECTIVES, "objective")
-        check_name(self.optimizer, OPTIMIZERS, "optimizer")
-        check_name(self.decay, DECAYS, "decay")
-        check_name(self.masking, UNITS, "unit of masking")
-        check_name(self.precision, PRECISIONS, "precision")
-        for name in ("batch", "length", "accumulate"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise UsageError(f"{name}: expected a whole number above 0, got {getattr(self, name)!r}")
-        for name in ("learning_rate", "clip"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise UsageError(f"{name}: expected a number above 0, got {getattr(self, name)!r}")
-        if not (0 <= self.warmup < 1 and 0 <= self.weight_decay < float("inf") and 0 <= self.alpha <= 1):
-            raise UsageError("expected a warmup in [0, 1), a weight_decay of at least 0 and an alpha from 0 to 1")
+        check_settings(self)
         if self.confine and self.by_line:
             raise UsageError("confine is for joined lines; by_line has one line in each sequence anyway")
 
@@ -69,4 +74,5 @@ class LanguageModelSettings:
         return self.objective == "clm"
 
     def bf16(self, device: torch.device) -> bool:
-        return self.precision == "bf16" or (self.precision == "auto" and device.type == "cuda")
+        """Whether the network computes in bf16 on this device."""
+        return uses_bf16(self.precision, device)
