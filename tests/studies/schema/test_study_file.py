@@ -75,7 +75,7 @@ def test_overrides_reach_the_study(file: Path) -> None:
         ('epochs: 3', 'epoch: 3', ['study.yaml:14: expected one of epochs, batch,', "did you mean 'epochs'?"]),
         ('pos: {learning_rate', 'poss: {learning_rate', ['study.yaml:14: expected one of', "did you mean 'pos'?"]),
         ('pos: {learning_rate', 'bilst: {learning_rate', ['study.yaml:14: expected one of', "did you mean 'bilstm'?"]),
-        ('pos: {learning_rate', 'bilstm: {rate', ["study.yaml:14: expected one of", "for 'settings.bilstm', got 'rate'"]),
+        ('pos: {learning_rate', 'bilstm: {rate', ["yaml:14: expected one of", "'settings.bilstm', got 'rate'"]),
         ('pos: {learning_rate', 'bilstm: {bilstm: {}, learning_rate', ['study.yaml:14: expected one of']),
         ('pos: {learning_rate: 5e-5}', 'bilstm: 3', ['study.yaml:14: expected settings (epochs: 3, …)']),
         ('model: bilstm', 'model: {pos: bilstm}', ["'pos', which is a task or setting too"]),
