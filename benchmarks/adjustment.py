@@ -19,8 +19,8 @@ from torch import Tensor, nn
 import isogloss as ig
 from benchmarks import floor
 from benchmarks.timing import best_times, report
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_words, padding_id
 from isogloss.tasks.examples import collate

@@ -15,8 +15,8 @@ import isogloss as ig
 from benchmarks.timing import SHARED
 from isogloss.analysis.alignment import best_layer, score_layers
 from isogloss.analysis.embedding_alignment import default_layer
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
 
 ENCODER = SHARED / "models/mini-mlm-11"

@@ -10,9 +10,9 @@ import isogloss as ig
 from isogloss.analysis.alignment import score_layers
 from isogloss.analysis.embedding_alignment import embedding_links
 from isogloss.core.errors import InputError, UnknownName, UsageError
-from isogloss.corpora.alignment import Alignment
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.alignment import Alignment
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.adjustment.pairs import encode_pairs
 from isogloss.training.adjustment.settings import PairOptions

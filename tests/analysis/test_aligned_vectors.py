@@ -10,7 +10,7 @@ import pytest
 import isogloss as ig
 from isogloss.analysis.aligned_vectors import aligned_vectors
 from isogloss.core.errors import UsageError
-from isogloss.corpora.alignment import Alignment, Link
+from isogloss.corpora.kinds.alignment import Alignment, Link
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import word_states
 

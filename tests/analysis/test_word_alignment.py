@@ -9,8 +9,8 @@ from tiny_models import LISTED, SENTENCES
 from isogloss.analysis import embedding_alignment as word_alignment
 from isogloss.analysis.embedding_alignment import default_layer, embedding_links
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.corpora.alignment import Alignment
-from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.kinds.alignment import Alignment
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import word_states
 from isogloss.models.tokenization.encoding import SPECIAL, encode_words

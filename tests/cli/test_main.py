@@ -107,7 +107,7 @@ def test_control_c_gives_130(capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 
 def test_ls_shows_one_line_per_format(capsys: pytest.CaptureFixture[str]) -> None:
-    from isogloss.corpora.readers import FORMATS
+    from isogloss.corpora.formats import FORMATS
 
     os.environ["COLUMNS"] = "200"
     code, text, _ = isogloss(capsys, "ls", "formats")

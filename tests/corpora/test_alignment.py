@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
-from isogloss.corpora.alignment import Alignment, Link, detect_base
+from isogloss.corpora.formats.pharaoh import detect_base
+from isogloss.corpora.kinds.alignment import Alignment, Link
 
 LINKS = st.lists(st.tuples(st.integers(0, 300), st.sampled_from("-?p"), st.integers(0, 300)), max_size=6)
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
-from isogloss.corpora.alignment import Alignment, Link
-from isogloss.corpora.bitext import FORMAT, AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats.aligned_jsonl import FORMAT
+from isogloss.corpora.kinds.alignment import Alignment, Link
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.corpora.parallel import ParallelSet
 
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, max_size=5).map(tuple)

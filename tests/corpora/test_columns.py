@@ -12,8 +12,8 @@ from shared_data import shared
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
-from isogloss.corpora.columns import NerSentence, to_bio
-from isogloss.corpora.readers import FORMATS
+from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.kinds.ner import NerSentence, to_bio
 
 TWO = "Ada\tB-PER\nLovelace\tI-PER\nin\tO\n\nRome\tB-LOC\n\n"
 PREFIXED = "en:Ada\tB-PER\nen::\tO\n\nen:Rome\tB-LOC\n\n"

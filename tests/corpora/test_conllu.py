@@ -10,7 +10,8 @@ from shared_data import rest_slow, shared
 
 import isogloss as ig
 from isogloss.core.errors import InputError
-from isogloss.corpora.conllu import Tree, first_on_cycle
+from isogloss.corpora.formats.conllu import first_on_cycle
+from isogloss.corpora.kinds.treebank import Tree
 
 GOOD = """\
 # sent_id = s1

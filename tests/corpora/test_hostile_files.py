@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from isogloss.core.errors import InputError
 from isogloss.corpora.corpus import AnyCorpus, read_corpus
-from isogloss.corpora.readers import FORMATS, detect_format
+from isogloss.corpora.formats import FORMATS, detect_format
 
 SAMPLES = {
     "conllu": "# text = Go\n1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n2\t!\t!\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n" * 2,

@@ -11,10 +11,10 @@ import pytest
 
 import isogloss as ig
 from isogloss.core.errors import InputError, MissingExtra, UsageError
-from isogloss.corpora.columns import NerSentence
-from isogloss.corpora.nli import NliPair
+from isogloss.corpora.kinds.ner import NerSentence
+from isogloss.corpora.kinds.nli import NliPair
+from isogloss.corpora.kinds.qa import Answer
 from isogloss.corpora.parallel import ParallelSet
-from isogloss.corpora.questions import Answer
 
 datasets = pytest.importorskip("datasets")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
-from isogloss.corpora.lexicon import Entry, translations
+from isogloss.corpora.kinds.lexicon import Entry, translations
 
 WORD = st.text(st.characters(exclude_characters="\n\r\t\0", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 

@@ -13,8 +13,8 @@ from shared_data import shared
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.nli import LABELS, NliPair
-from isogloss.corpora.readers import FORMATS
+from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.kinds.nli import LABELS, NliPair
 
 TSV = 'A "dog" barks.\tAn animal barks.\tentailment\nA dog.\tA cat.\tcontradictory\nA dog.\tIt is old.\tneutral\n'
 NUMBERED = "3\t3\tA dog barks.\tAn animal barks.\n2\t1\tA dog.\tA cat.\n1\t1\tA dog.\tIt is old.\n"

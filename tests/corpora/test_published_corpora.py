@@ -11,7 +11,7 @@ from shared_data import rest_slow, shared
 
 import isogloss as ig
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.readers import detect_format
+from isogloss.corpora.formats import detect_format
 
 PANX = {
     f"test-{lang}": 10000

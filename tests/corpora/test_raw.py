@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
-from isogloss.corpora.raw import stream_files
+from isogloss.corpora.formats.text import stream_files
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n\r\0", exclude_categories=["Cs"])), max_size=8)
 
@@ -55,7 +55,7 @@ def test_languages_must_agree(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\n \n"])
 def test_nothing_to_read(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "en.txt").write_bytes(content)
-    with pytest.raises(InputError, match="at least one line of text"):
+    with pytest.raises(InputError, match="at least one item of the format 'text'"):
         ig.read_text(tmp_path / "en.txt")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="text files"):

@@ -12,8 +12,9 @@ from shared_data import ROOT, rest_slow, shared
 
 import isogloss as ig
 from isogloss.core.errors import InputError
-from isogloss.corpora.raw import stream_files
-from isogloss.corpora.readers import FORMATS, read_corpus
+from isogloss.corpora.corpus import read_corpus
+from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.formats.text import stream_files
 from isogloss.corpora.verses import write_verses
 
 PUD = sorted(path.parent.name for path in ROOT.glob("data/ud/*-PUD/*-ud-test.conllu.xz")) or ["UD_English-PUD"]

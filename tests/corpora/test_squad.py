@@ -16,8 +16,8 @@ from shared_data import shared
 import isogloss as ig
 from isogloss.core.errors import InputError
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.questions import Answer, Question
-from isogloss.corpora.squad import FORMAT
+from isogloss.corpora.formats.squad import FORMAT
+from isogloss.corpora.kinds.qa import Answer, Question
 
 GOOD: dict[str, Any] = {
     "version": 1.1,

@@ -8,7 +8,8 @@ from shared_data import shared
 import isogloss as ig
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import Chance
-from isogloss.corpora.conllu import Tree, first_on_cycle
+from isogloss.corpora.formats.conllu import first_on_cycle
+from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.attachment import AttachmentCounts, attachment_counts
 from isogloss.metrics.counts import score_each, total
 

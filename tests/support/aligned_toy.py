@@ -10,9 +10,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from isogloss.corpora.alignment import Alignment, Link
-from isogloss.corpora.bitext import FORMAT, AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats.aligned_jsonl import FORMAT
+from isogloss.corpora.kinds.alignment import Alignment, Link
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
 
 WORDS = ["The", "cat", "sat", "mat", "Le", "chat", "dort", "живём", "городе", "sold", "river", "uyuyor", "住在", "x"]

@@ -11,8 +11,9 @@ import torch
 from tiny_models import build
 from torch import Tensor, nn
 
-from isogloss.corpora.conllu import FORMAT, Row, Tree
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats.conllu import FORMAT
+from isogloss.corpora.kinds.treebank import Row, Tree
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray

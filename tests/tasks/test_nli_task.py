@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tokenizers import processors
 
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.kinds.nli import NliPair, mixed_language
 from isogloss.corpora.lab.laboratory import Laboratory
-from isogloss.corpora.nli import NliPair, mixed_language
-from isogloss.corpora.readers import FORMATS
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import nli
 from isogloss.tasks.pairs import longest_first, pair_frame

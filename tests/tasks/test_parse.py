@@ -12,10 +12,11 @@ import torch
 from torch import nn
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.conllu import Row, Tree, first_on_cycle
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.formats.conllu import first_on_cycle
+from isogloss.corpora.kinds.treebank import Row, Tree
 from isogloss.corpora.lab.laboratory import Laboratory
-from isogloss.corpora.readers import FORMATS
 from isogloss.models.heads.biaffine import BiaffineParser
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id

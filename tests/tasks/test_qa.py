@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from shared_data import shared
 
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.questions import Answer, Question
-from isogloss.corpora.readers import FORMATS, read_qa
+from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.kinds.qa import Answer, Question
+from isogloss.corpora.readers import read_qa
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import qa

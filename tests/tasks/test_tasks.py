@@ -13,9 +13,9 @@ from torch import nn
 
 from isogloss.core.errors import IsoglossError
 from isogloss.corpora.corpus import AnyCorpus, read_corpus
+from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.kinds.qa import Answer, Question
 from isogloss.corpora.lab.laboratory import Laboratory
-from isogloss.corpora.questions import Answer, Question
-from isogloss.corpora.readers import FORMATS
 from isogloss.metrics.counts import score_each, total
 from isogloss.metrics.spans import read_spans
 from isogloss.models.loading.loaded_model import LoadedModel

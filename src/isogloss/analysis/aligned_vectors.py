@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import Chance
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.states.hidden_states import WordStates, word_states
 from isogloss.models.states.pooling import FloatArray

@@ -11,10 +11,11 @@ from isogloss.analysis.embedding_alignment import ITERMAX, PIECE, default_layer,
 from isogloss.core.errors import UsageError
 from isogloss.core.files import Repairs
 from isogloss.core.registry import check_name
-from isogloss.corpora import bitext as bitexts
-from isogloss.corpora.alignment import Alignment, Link
-from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.bitext_files import join_links
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats.aligned_jsonl import FORMAT
+from isogloss.corpora.kinds.alignment import Alignment, Link
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import pair_code
 from isogloss.metrics.alignment import LinkCounts
@@ -103,7 +104,7 @@ def without_links(bitext: ParallelSet | Corpus[AlignedPair]) -> Corpus[AlignedPa
     source, target = bitext.languages
     words = zip(bitext.words(source), bitext.words(target), strict=True)
     pairs = tuple(AlignedPair(s, t, Alignment()) for s, t in words)
-    return Corpus(pairs, pair_code(source, target), bitexts.FORMAT, bitext.origin, bitext.repairs)
+    return Corpus(pairs, pair_code(source, target), FORMAT, bitext.origin, bitext.repairs)
 
 
 def with_links(pairs: Corpus[AlignedPair], links: Sequence[Sequence[Pair]]) -> Corpus[AlignedPair]:
@@ -197,10 +198,10 @@ def _from_files(
     if forward is None:
         raise UsageError("the method 'pharaoh' needs forward= (--forward), a file of links")
     words = [(pair.source, pair.target) for pair in pairs]
-    one = list(bitexts.join_links(words, Path(forward), base, Repairs()))
+    one = list(join_links(words, Path(forward), base, Repairs()))
     if reverse is None:
         return pairs.with_items(one)
-    other = bitexts.join_links(words, Path(reverse), base, Repairs())
+    other = join_links(words, Path(reverse), base, Repairs())
     both = zip(one, other, strict=True)
     return with_links(pairs, [_joined(a.alignment, b.alignment, symmetrise) for a, b in both])
 

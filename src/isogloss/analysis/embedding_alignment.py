@@ -17,7 +17,7 @@ from torch import Tensor
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.states.hidden_states import WordStates, word_states
 from isogloss.models.states.pooling import FloatArray, Progress, check_layers

@@ -21,9 +21,9 @@ from torch import Tensor, nn
 
 from isogloss.analysis.aligned_vectors import aligned_vectors
 from isogloss.core.errors import UsageError
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.lexicon import Entry
+from isogloss.corpora.kinds.bitext import AlignedPair
+from isogloss.corpora.kinds.lexicon import Entry
 from isogloss.indexes.vectors import Vectors, as_tensor, check_parallel
 from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
 from isogloss.models.states.hidden_states import sentence_states

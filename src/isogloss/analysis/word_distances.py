@@ -14,8 +14,8 @@ import polars as pl
 
 from isogloss.analysis.aligned_vectors import aligned_vectors
 from isogloss.core.errors import UsageError
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.indexes.distances import Distances, Metric, distances, top_dimension_share
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.results.rows.distance_histograms import (

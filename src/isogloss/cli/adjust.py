@@ -14,8 +14,8 @@ from isogloss.cli.training import training_bar, work_kept
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from isogloss.corpora.bitext import AlignedPair
     from isogloss.corpora.corpus import Corpus
+    from isogloss.corpora.kinds.bitext import AlignedPair
     from isogloss.models.loading.loaded_model import Layer
 
 

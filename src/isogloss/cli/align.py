@@ -22,8 +22,8 @@ from isogloss.cli.screen import library_warnings, out, progress_bars, show_table
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from isogloss.corpora.bitext import AlignedPair
     from isogloss.corpora.corpus import Corpus
+    from isogloss.corpora.kinds.bitext import AlignedPair
     from isogloss.metrics.alignment import LinkCounts
 
 
@@ -150,7 +150,8 @@ def _check(layer: str | None, unit: str | None, gold: Path | None, output: Path 
 
 def _read(texts: list[str], repair: bool) -> Corpus[AlignedPair]:
     from isogloss.analysis.alignment import without_links
-    from isogloss.corpora.readers import detect_format, read_bitext, read_parallel
+    from isogloss.corpora.formats import detect_format
+    from isogloss.corpora.readers import read_bitext, read_parallel
 
     if len(texts) > 2:
         raise UsageError(f"one text or two, not {len(texts)}")
@@ -165,8 +166,9 @@ def _read(texts: list[str], repair: bool) -> Corpus[AlignedPair]:
 
 def _read_gold(path: Path, pairs: Corpus[AlignedPair], base: int | None, repair: bool) -> Corpus[AlignedPair]:
     from isogloss.core.files import Repairs
-    from isogloss.corpora.bitext import join_links
-    from isogloss.corpora.readers import detect_format, read_bitext
+    from isogloss.corpora.bitext_files import join_links
+    from isogloss.corpora.formats import detect_format
+    from isogloss.corpora.readers import read_bitext
 
     if path.is_dir() or detect_format(path).kind == "bitext":
         return read_bitext(path, repair=repair)
@@ -175,8 +177,8 @@ def _read_gold(path: Path, pairs: Corpus[AlignedPair], base: int | None, repair:
 
 
 def _write(found: Corpus[AlignedPair], path: Path, as_pharaoh: bool) -> None:
-    from isogloss.corpora.alignment import FROM_ZERO
     from isogloss.corpora.corpus import Corpus
+    from isogloss.corpora.formats.pharaoh import FROM_ZERO
 
     if as_pharaoh:
         Corpus(tuple(pair.alignment for pair in found), found.lang, FROM_ZERO).write(path)

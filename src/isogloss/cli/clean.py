@@ -45,7 +45,7 @@ def clean(
 ) -> None:
     """Keep the lines that are text in one language, each once, and say what was dropped and why."""
     from isogloss.core.files import atomic_write
-    from isogloss.corpora.raw import stream_files
+    from isogloss.corpora.formats.text import stream_files
     from isogloss.text.cleaning.cleaning import judge, line_filter
 
     if output.resolve() in {path.resolve() for path in text}:

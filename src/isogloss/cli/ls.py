@@ -17,7 +17,7 @@ Row = tuple[object, ...]
 
 
 def formats() -> Iterable[Row]:
-    from isogloss.corpora.readers import FORMATS
+    from isogloss.corpora.formats import FORMATS
 
     return ((name, FORMATS[name].kind, FORMATS[name].summary) for name in FORMATS)
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def read_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> AnyCorpus:
     """A corpus of the kind that the task reads, in whatever format of that kind the file is."""
-    from isogloss.studies.execution.corpora import READERS
+    from isogloss.corpora.readers import read_kind
 
-    corpus: AnyCorpus = READERS[task.corpus](path, lang=lang, repair=repair)
+    corpus = read_kind(path, task.corpus, lang=lang, repair=repair)
     for error in corpus.repairs:
         warn(f"repaired or left out: {error}")
     return corpus

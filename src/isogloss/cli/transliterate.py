@@ -51,11 +51,9 @@ def transliterate(
 
 
 def _read(file: Path, format: str | None, lang: str | None, repair: bool) -> AnyCorpus | ParallelSet:
-    from isogloss.corpora.readers import FORMATS, detect_format, read_file, read_parallel, read_qa
+    from isogloss.corpora.formats import FORMATS, detect_format
+    from isogloss.corpora.readers import read_file, read_parallel
 
-    kind = (FORMATS[format] if format else detect_format(file)).kind
-    if kind == "parallel":
+    if (FORMATS[format] if format else detect_format(file)).kind == "parallel":
         return read_parallel(file, repair=repair)
-    if kind == "qa":
-        return read_qa(file, lang=lang, repair=repair)
     return read_file(file, format, lang=lang, repair=repair)

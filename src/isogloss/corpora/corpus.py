@@ -1,7 +1,7 @@
 """What every reader gives: a typed sequence that knows its language, its origin and how to write itself back.
 
 A format is data: how to stream items from a file, how to turn items into text again, how to recognise
-a file and what to count in it. A reader module defines its item type, the two functions and one `Format`.
+a file. What depends only on the kind of the items (how they are counted, shown, rewritten …) is in `CorpusKind`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from isogloss.core.errors import InputError
 from isogloss.core.files import Repairs, atomic_write
+from isogloss.corpora.kinds import KINDS
+from isogloss.corpora.kinds.kind import CorpusKind
 from isogloss.languages.codes import canonical, language_of_path
 
 T = TypeVar("T")
@@ -23,16 +25,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Format(Generic[T]):
-    """How one kind of file is read, written, recognised and counted."""
+    """How one kind of file is read, written and recognised."""
 
     name: str
-    kind: str  # what the items are for: treebank, ner, nli, qa, parallel, alignment, lexicon, text
+    kind: str  # a name of `KINDS`
     summary: str  # one line, for `isogloss ls`
     stream: Callable[[Path, Repairs], Iterator[T]]
     unparse: Callable[[Iterable[T]], Iterator[str]]  # pieces of text, the inverse of `stream`
     recognise: Callable[[str, Sequence[str]], bool]  # from the bare suffix and the first lines
-    count: Callable[[Sequence[T]], Mapping[str, int]]
-    language: Callable[[T], str] | None = None  # what an item says of its language, where the format states it
+    suffix: str  # of files that are written in this format
+    language: Callable[[T], str] | None = None  # the language that an item states, where the format has it
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,13 @@ class Corpus(Sequence[T], Generic[T]):
         return f"<{self.format.kind} {self.lang}: {counts}; {self.origin or 'made in memory'}>"
 
     @property
+    def kind(self) -> CorpusKind[T]:
+        """The kind of the corpus: its operations that depend on the type of the items."""
+        return KINDS[self.format.kind]
+
+    @property
     def counts(self) -> Mapping[str, int]:
-        return self.format.count(self.items)
+        return self.kind.count(self.items)
 
     def with_items(self, items: Iterable[T]) -> Corpus[T]:
         """The same corpus with other items: how a text change returns its result."""

@@ -11,27 +11,21 @@ Rows are written out in one of our file formats and read from there, so they pas
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from isogloss.core.errors import InputError, MissingExtra, UsageError, shown
 from isogloss.core.files import Repairs
-from isogloss.corpora.columns import NER_TSV
-from isogloss.corpora.conllu import FORMAT as CONLLU
-from isogloss.corpora.conllu import Row
-from isogloss.corpora.corpus import AnyCorpus, Format, read_corpus
-from isogloss.corpora.lines import join_columns
-from isogloss.corpora.nli_formats import JSONL
+from isogloss.corpora.corpus import AnyCorpus, read_corpus
+from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.kinds import KINDS
 from isogloss.corpora.parallel import ParallelSet, write_lines
 from isogloss.corpora.parallel_files import gather
-from isogloss.corpora.raw import FORMAT as TEXT
-from isogloss.corpora.squad import FORMAT as SQUAD
 from isogloss.languages.codes import UNKNOWN, is_language, language_of_path
 
 PREFIX = "hub:"
@@ -39,7 +33,7 @@ NAME = re.compile(r"hub:(?P<path>[^:@]+)(?::(?P<split>[^:@]+))?(?:@(?P<revision>
 
 
 @dataclass(frozen=True)
-class Rows:
+class HubRows:
     """A loaded split: its rows, and what its columns hold."""
 
     name: str
@@ -69,7 +63,7 @@ def is_hub(path: object) -> bool:
     return isinstance(path, str) and path.startswith(PREFIX)
 
 
-def load(name: str) -> Rows:
+def load(name: str) -> HubRows:
     """One split of a dataset, downloaded or from a folder."""
     try:
         import datasets
@@ -90,18 +84,21 @@ def load(name: str) -> Rows:
         if len(data) != 1:
             raise UsageError(f"{name}: which split? {', '.join(f'{name}:{split}' for split in data)}")
         (data,) = data.values()
-    return Rows(name, path, config, data)
+    return HubRows(name, path, config, data)
 
 
 def read(name: str, kind: str, *, lang: str | None = None, repair: bool = False) -> AnyCorpus:
-    """A corpus of the given kind: treebank, ner, nli, qa or text."""
-    write, format = KINDS[kind]
+    """A corpus of the given kind, which must be one that datasets of the hub can hold."""
+    conversion = KINDS[kind].hub
+    if conversion is None:
+        known = ", ".join(name for name in KINDS if KINDS[name].hub)
+        raise UsageError(f"{name}: expected a kind of corpus that is read from the hub ({known}), got {kind}")
     rows = load(name)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows"
         try:
-            write_lines(file, write(rows))
-            corpus = read_corpus(file, format, lang=lang or _language(rows), repair=repair)
+            write_lines(file, conversion.lines(rows))
+            corpus = read_corpus(file, FORMATS[conversion.format], lang=lang or _language(rows), repair=repair)
         except InputError as error:
             raise InputError(name, error.expected, error.got) from None
         except (ValueError, TypeError, KeyError, IndexError, UsageError) as error:
@@ -132,58 +129,6 @@ def _sentences(name: str, record: dict[str, Any], languages: Sequence[str] | Non
     return {lang: str(text) for lang, text in chosen.items()}
 
 
-def _treebank(rows: Rows) -> Iterator[str]:
-    """The columns of `universal_dependencies`; all but the words may be missing."""
-    names = [("form", "tokens"), ("lemma", "lemmas"), ("upos",), ("xpos",), ("feats",), ("head",), ("deprel",)]
-    columns = [rows.values(*name, optional=name[0] != "form") for name in [*names, ("deps",), ("misc",)]]
-    ids, texts = rows.values("idx", "sent_id", optional=True), rows.values("text", optional=True)
-    for id, text, *fields in zip(ids, texts, *columns, strict=True):
-        stated = [(key, value) for key, value in (("sent_id", id), ("text", text)) if value is not None]
-        yield from (join_columns([f"# {key} = {value}"]) for key, value in stated)
-        padded = [field if field is not None else [None] * len(fields[0]) for field in fields]
-        for number, word in enumerate(zip(*padded, strict=True), 1):
-            yield join_columns(
-                Row(str(number), *("_" if value in (None, "", "None") else str(value) for value in word))
-            )
-        yield ""
-
-
-def _ner(rows: Rows) -> Iterator[str]:
-    for words, tags in zip(rows.values("tokens", "words"), rows.values("ner_tags", "tags", "labels"), strict=True):
-        yield from (join_columns((str(word), str(tag))) for word, tag in zip(words, tags, strict=True))
-        yield ""
-
-
-def _nli(rows: Rows) -> Iterator[str]:
-    for premise, hypothesis, label in zip(
-        rows.values("premise", "sentence1"),
-        rows.values("hypothesis", "sentence2"),
-        rows.values("label", "gold_label", optional=True),
-        strict=True,
-    ):
-        yield json.dumps({"gold_label": "-" if label is None else label, "sentence1": premise, "sentence2": hypothesis})
-
-
-def _questions(rows: Rows) -> Iterator[str]:
-    articles = []
-    titles = rows.values("title", optional=True)
-    parts = (rows.values(name) for name in ("id", "question", "context", "answers"))
-    for title, id, question, context, answers in zip(titles, *parts, strict=True):
-        spans = [
-            {"text": text, "answer_start": start}
-            for text, start in zip(answers["text"], answers["answer_start"], strict=True)
-        ]
-        paragraph = {"context": context, "qas": [{"id": id, "question": question, "answers": spans}]}
-        articles.append({"title": title or "", "paragraphs": [paragraph]})
-    yield json.dumps({"version": "1.1", "data": articles})
-
-
-def _text(rows: Rows) -> Iterator[str]:
-    """A document of several lines is as many paragraphs."""
-    for text in rows.values("text", "sentence"):
-        yield from (line for line in str(text).replace("\r\n", "\n").split("\n") if line.strip())
-
-
 def _named(value: Any, labels: list[str] | None) -> Any:
     if labels is None:
         return value
@@ -192,18 +137,9 @@ def _named(value: Any, labels: list[str] | None) -> Any:
     return None if value is None or value == -1 else labels[value]
 
 
-def _language(rows: Rows) -> str:
+def _language(rows: HubRows) -> str:
     """From the configuration (`fr`, `wo_wtb`, `20231101.fr`), or from the dataset's own name."""
     if not rows.config:
         return language_of_path(rows.path)
     parts = re.split(r"[_.-]", rows.config)
     return next((part for part in parts if re.fullmatch(r"[a-z]{2,3}", part) and is_language(part)), UNKNOWN)
-
-
-KINDS: dict[str, tuple[Callable[[Rows], Iterator[str]], Format[Any]]] = {
-    "treebank": (_treebank, CONLLU),
-    "ner": (_ner, NER_TSV),
-    "nli": (_nli, JSONL),
-    "qa": (_questions, SQUAD),
-    "text": (_text, TEXT),
-}

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import COMPRESSED, Repairs, bare_suffix, read_head
-from isogloss.corpora import conllu, nli_formats
 from isogloss.corpora.corpus import collector_paused
+from isogloss.corpora.formats import conllu
+from isogloss.corpora.formats import nli as nli_formats
+from isogloss.corpora.formats.parallel import FAST_ALIGN, Row, fast_align, tsv
 from isogloss.corpora.parallel import ParallelSet, zip_files, zip_lines
-from isogloss.corpora.parallel_formats import FAST_ALIGN, Row, fast_align, tsv
 from isogloss.corpora.verses import join_verses
 from isogloss.languages.codes import UNKNOWN, canonical, is_language, language_of_path, pair_of_path
 

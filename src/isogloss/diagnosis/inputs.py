@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import AnyCorpus, Corpus
@@ -28,7 +27,6 @@ from isogloss.tasks import TASKS
 from isogloss.text.changes.code_switching import code_switch
 
 Given = AnyCorpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
-SUFFIXES = {"treebank": ".conllu", "text": ".txt", "ner": ".tsv", "nli": ".tsv", "qa": ".json", "lexicon": ".tsv"}
 Sources = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]  # language → references to train and dev
 SWITCHED = 0.5  # share of the words that code-switching replaces
 LABORATORY = {  # how much of each there is, where it is not given; a draw on which no setting was chosen
@@ -95,20 +93,9 @@ def text_of(material: Material, most: int) -> list[str]:
     if not labelled:
         raise UsageError("nothing to look at: give raw text (text=), or labelled data")
     corpus = read_corpora(labelled, TASKS[material.task].corpus, lang=material.lang)[:most]
-    return [_plain(item) for item in corpus]
-
-
-def _plain(item: Any) -> str:
-    """The text of an item of any kind of labelled corpus.
-
-    >>> from isogloss.corpora.nli import NliPair
-    >>> _plain(NliPair("A dog barks.", "It sleeps.", "contradiction"))
-    'A dog barks. It sleeps.'
-    """
-    names = ("text", "words", "premise", "hypothesis", "context", "question")
-    found = [getattr(item, name) for name in names if hasattr(item, name)]
-    parts = found[:1] if hasattr(item, "rows") else found  # trees and columns have words, and trees text too
-    return " ".join(part if isinstance(part, str) else " ".join(part) for part in parts)
+    if corpus.kind.text is None:
+        raise UsageError(f"a {corpus.kind.name} corpus has no text of one language: give raw text (text=)")
+    return [corpus.kind.text(item) for item in corpus]
 
 
 def labelled_sources(source: Mapping[str, tuple[Given, Given]], folder: Path) -> Sources:
@@ -128,7 +115,7 @@ def code_switched(material: Material, sources: Sources, lexicon: Given, folder: 
     lang, (train, _) = next(iter(sources.items()))
     entries = lexicon if isinstance(lexicon, Corpus) else read_lexicon(references("lexicon", lexicon, folder)[0])
     corpus = read_corpora(train, TASKS[material.task].corpus, lang=lang)
-    path = folder / "corpora" / f"{lang}-switched{SUFFIXES[corpus.format.kind]}"
+    path = folder / "corpora" / f"{lang}-switched{corpus.format.suffix}"
     code_switch(corpus, entries, SWITCHED).write(path)
     return replace(material, switched=(str(path.absolute()),))
 
@@ -138,7 +125,7 @@ def references(name: str, given: Given, folder: Path) -> tuple[str, ...]:
     if given is None:
         return ()
     if isinstance(given, Corpus):
-        path = folder / "corpora" / f"{name}{SUFFIXES[given.format.kind]}"
+        path = folder / "corpora" / f"{name}{given.format.suffix}"
         given.write(path)
         return (str(path.absolute()),)
     listed = [given] if isinstance(given, str | os.PathLike) else given

@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.conllu import Tree
 from isogloss.corpora.corpus import AnyCorpus
+from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.attachment import Arc
 from isogloss.models.bilstm.baseline import UNKNOWN_VECTOR, WordVectors
 from isogloss.models.bilstm.networks import UNKNOWN_WORD, BilstmParser, BilstmTagger, Sentences

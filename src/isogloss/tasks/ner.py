@@ -7,8 +7,8 @@ metrics read them as the CoNLL script does, an `I-` that continues nothing begin
 from __future__ import annotations
 
 from isogloss.core.errors import UsageError, shown
-from isogloss.corpora.columns import NerSentence
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.ner import NerSentence
 from isogloss.metrics.spans import span_counts, token_counts
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import Example

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError, shown
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.nli import LABELS, NliPair
+from isogloss.corpora.kinds.nli import LABELS, NliPair
 from isogloss.metrics.tagging import label_counts
 from isogloss.models.heads.task_head import with_head
 from isogloss.models.loading.loaded_model import LoadedModel

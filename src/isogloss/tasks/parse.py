@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.conllu import Tree
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.attachment import Arc, attachment_counts
 from isogloss.models.heads.biaffine import BiaffineParser, ParserScores
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -90,7 +90,7 @@ def best_relations(scores: Tensor, heads: Tensor, labels: Labels) -> Tensor:
 
 def gold(tree: Tree) -> list[Arc]:
     """
-    >>> from isogloss.corpora.conllu import Row
+    >>> from isogloss.corpora.kinds.treebank import Row
     >>> gold(Tree((), (Row("1", "Yes", "_", "INTJ", "_", "_", "0", "root", "_", "_"),)))
     [(0, 'root')]
     """

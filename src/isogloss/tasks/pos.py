@@ -6,8 +6,8 @@ A tag that training never saw cannot be predicted, so its words count as wrong.
 from __future__ import annotations
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.conllu import Tree
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.tagging import tag_counts
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import Example
@@ -25,7 +25,7 @@ def encode(model: LoadedModel, corpus: Corpus[Tree], labels: Labels, subword: st
 
 def gold(tree: Tree) -> list[str]:
     """
-    >>> from isogloss.corpora.conllu import Row
+    >>> from isogloss.corpora.kinds.treebank import Row
     >>> gold(Tree((), (Row("1", "Yes", "_", "INTJ", "_", "_", "0", "root", "_", "_"),)))
     ['INTJ']
     """

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError, shown
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.questions import Answer, Question
+from isogloss.corpora.kinds.qa import Answer, Question
 from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, answer_counts
 from isogloss.models.heads.task_head import SPAN_LABELS, with_head
 from isogloss.models.loading.loaded_model import LoadedModel

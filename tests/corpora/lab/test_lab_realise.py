@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.conllu import Tree
+from isogloss.corpora.kinds.treebank import Tree
 from isogloss.corpora.lab import annotate
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.corpora.lab.languages import LANGUAGES

@@ -26,7 +26,7 @@ from transformers import (
 )
 
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.corpora.lexicon import Entry
+from isogloss.corpora.kinds.lexicon import Entry
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states

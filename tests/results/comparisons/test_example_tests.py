@@ -9,7 +9,7 @@ from result_rows import result_rows
 from scipy import stats
 
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.corpora.questions import Answer, Question
+from isogloss.corpora.kinds.qa import Answer, Question
 from isogloss.metrics.counts import Counts, total
 from isogloss.metrics.crossed import crossed_test
 from isogloss.metrics.significance import permutation_test

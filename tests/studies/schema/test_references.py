@@ -63,7 +63,7 @@ def test_the_name_of_an_mlqa_file_tells_more_than_that_of_the_target(tmp_path: P
 
 
 def test_only_some_corpora_can_be_mixed() -> None:
-    with pytest.raises(UsageError, match="only inference pairs and questions can be mixed"):
+    with pytest.raises(UsageError, match="only nli and qa corpora can be mixed, not treebank"):
         read_corpora([MIXED], "treebank", lang="qlb")
     with pytest.raises(UsageError, match="parallel pairs needed"):
         read_corpora(["mixed:lab:qlb/test/6|lab:qla/test/5"], "nli", lang="qlb")
@@ -188,5 +188,5 @@ def test_domains_of_the_laboratory() -> None:
     lab = ig.Laboratory(3)
     assert read_corpora(["lab:qla/test/4/talk@3"], "treebank") == lab.treebank("qla", "test", 4, "talk")
     assert read_corpora(["lab:qla/test/4/chronicle@3"], "ner") == lab.ner("qla", "test", 4, "chronicle")
-    with pytest.raises(UsageError, match="have domains, not nli"):
+    with pytest.raises(UsageError, match="only treebank and ner corpora of the laboratory have domains, not nli"):
         read_corpora(["lab:qla/test/4/talk"], "nli")

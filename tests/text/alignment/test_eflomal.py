@@ -7,8 +7,8 @@ import pytest
 
 import isogloss as ig
 from isogloss.core.errors import InputError, MissingExtra, UsageError
-from isogloss.corpora.alignment import Alignment
-from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.kinds.alignment import Alignment
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.text.alignment.eflomal import LONGEST, eflomal_links
 
 

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.alignment import Alignment, Link
-from isogloss.corpora.bitext import FORMAT, AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats.aligned_jsonl import FORMAT
+from isogloss.corpora.kinds.alignment import Alignment, Link
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.text.alignment.link_filters import filter_links, single_links
 
 

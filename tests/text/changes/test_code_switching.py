@@ -9,9 +9,9 @@ from shared_data import shared
 
 from isogloss import Laboratory, code_switch, read_lexicon, read_ner, read_treebank
 from isogloss.core.errors import UsageError
-from isogloss.corpora import lexicon, squad
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.questions import Answer, Question
+from isogloss.corpora.formats import lexicon, squad
+from isogloss.corpora.kinds.qa import Answer, Question
 
 ENTRIES = [("dog", "perro"), ("bark", "ladrar"), ("the", "el"), ("do", "hacer"), ("hot dog", "perrito caliente"),
            ("cat", "gato montés")]  # fmt: skip

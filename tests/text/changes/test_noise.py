@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from isogloss import Laboratory, noise
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.seeds import Chance
-from isogloss.corpora import raw, squad
-from isogloss.corpora.conllu import surface_text
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.questions import Answer, Question
+from isogloss.corpora.formats import squad
+from isogloss.corpora.formats import text as raw
+from isogloss.corpora.kinds.qa import Answer, Question
+from isogloss.corpora.kinds.treebank import surface_text
+from isogloss.corpora.pieces import new_text, old_text
 from isogloss.text.changes.noise import KINDS, changed, letters_of
-from isogloss.text.changes.pieces import new_text, old_text
 
 LAB = Laboratory(seed=0)
 BANK = LAB.treebank("qla", "train", 60)

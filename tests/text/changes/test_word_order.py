@@ -11,8 +11,9 @@ from shared_data import rest_slow, shared
 
 from isogloss import Laboratory, read_treebank, reorder
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.corpora.conllu import FORMAT, Row, Tree, surface_text
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats.conllu import FORMAT
+from isogloss.corpora.kinds.treebank import Row, Tree, surface_text
 from isogloss.text.changes.reordering import ORDERS
 
 

@@ -11,8 +11,8 @@ from shared_data import rest_slow, shared
 
 from isogloss import clean, identify, line_filter
 from isogloss.core.errors import MissingExtra, UsageError
-from isogloss.corpora import raw
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats import text as raw
 from isogloss.text.cleaning.character_model import character_model, ngrams, sample_check
 from isogloss.text.cleaning.identification import identifiable, script_share
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from isogloss import ParallelSet, read_ner, read_nli, read_qa, read_treebank, transliterate
 from isogloss.core.errors import UsageError
-from isogloss.corpora import lexicon, raw, squad
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.questions import Answer, Question
+from isogloss.corpora.formats import lexicon, squad
+from isogloss.corpora.formats import text as raw
+from isogloss.corpora.kinds.qa import Answer, Question
 
 TREE = """# sent_id = 1
 # text = Он ел щи, да.

@@ -9,7 +9,7 @@ import pytest
 from shared_data import rest_slow, shared
 
 from isogloss import read_qa, read_text, read_treebank, transliterate
-from isogloss.corpora.conllu import surface_text
+from isogloss.corpora.kinds.treebank import surface_text
 from isogloss.languages.scripts import letter_script
 
 TREEBANKS = {

@@ -10,9 +10,10 @@ from aligned_toy import WORDS, bitext
 
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.corpora.alignment import parse
-from isogloss.corpora.bitext import FORMAT, AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats.aligned_jsonl import FORMAT
+from isogloss.corpora.formats.pharaoh import parse
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import IGNORE
 from isogloss.training.adjustment.pairs import TOKENS, encode_pairs

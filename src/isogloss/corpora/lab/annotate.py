@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isogloss.corpora.alignment import Alignment, Link
-from isogloss.corpora.columns import NerSentence
-from isogloss.corpora.conllu import Row, Tree
+from isogloss.corpora.kinds.alignment import Alignment, Link
+from isogloss.corpora.kinds.ner import NerSentence
+from isogloss.corpora.kinds.qa import Answer, Question
+from isogloss.corpora.kinds.treebank import Row, Tree
 from isogloss.corpora.lab.questions import Story
 from isogloss.corpora.lab.realise import speaker
 from isogloss.corpora.lab.words import Sentence, Word
-from isogloss.corpora.questions import Answer, Question
 
 ARTICLES = ("the", "a")
 

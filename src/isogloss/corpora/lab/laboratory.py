@@ -14,11 +14,15 @@ from itertools import islice
 
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import Chance
-from isogloss.corpora.alignment import Alignment
-from isogloss.corpora.bitext import AlignedPair
-from isogloss.corpora.columns import NerSentence
-from isogloss.corpora.conllu import Tree
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.kinds.alignment import Alignment
+from isogloss.corpora.kinds.bitext import AlignedPair
+from isogloss.corpora.kinds.lexicon import Entry
+from isogloss.corpora.kinds.ner import NerSentence
+from isogloss.corpora.kinds.nli import NliPair
+from isogloss.corpora.kinds.qa import Question
+from isogloss.corpora.kinds.treebank import Tree
 from isogloss.corpora.lab import annotate
 from isogloss.corpora.lab.concepts import CONTENT_WORDS
 from isogloss.corpora.lab.discourse import running_text
@@ -31,11 +35,7 @@ from isogloss.corpora.lab.realise import speaker
 from isogloss.corpora.lab.sampling import Sampler
 from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS
 from isogloss.corpora.lab.words import Sentence
-from isogloss.corpora.lexicon import Entry
-from isogloss.corpora.nli import NliPair
 from isogloss.corpora.parallel import ParallelSet
-from isogloss.corpora.questions import Question
-from isogloss.corpora.readers import FORMATS
 from isogloss.languages.codes import pair_code
 
 SPLITS = ("train", "dev", "test")

@@ -16,7 +16,7 @@ import torch
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
-from isogloss.corpora.lexicon import Entry, translations
+from isogloss.corpora.kinds.lexicon import Entry, translations
 from isogloss.models.loading.language_model_head import with_language_head
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel, clone

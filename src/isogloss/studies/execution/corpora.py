@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from isogloss.core.errors import UsageError
 from isogloss.corpora import readers
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import AnyCorpus, Corpus
-from isogloss.corpora.nli import mixed_language
+from isogloss.corpora.kinds import KINDS
+from isogloss.corpora.kinds.bitext import AlignedPair
+from isogloss.corpora.kinds.kind import LabSelection
 from isogloss.corpora.parallel import ParallelSet
-from isogloss.corpora.questions import MLQA_NAME, pair_languages
 from isogloss.languages.codes import canonical, is_language
 from isogloss.studies.schema.references import LAB, TRANSLITERATED, mixed_parts
-
-READERS: dict[str, Any] = {
-    "treebank": readers.read_treebank,
-    "ner": readers.read_ner,
-    "nli": readers.read_nli,
-    "qa": readers.read_qa,
-    "text": readers.read_text,
-}
 
 
 def read_corpora(references: Sequence[str], kind: str, *, lang: str | None = None) -> AnyCorpus:
@@ -36,7 +27,7 @@ def read_corpora(references: Sequence[str], kind: str, *, lang: str | None = Non
 
 def read_bitexts(references: Sequence[str]) -> list[Corpus[AlignedPair]]:
     """Word-aligned sentence pairs, a corpus for each language pair."""
-    return [_bitext_of_lab(one) if LAB.fullmatch(one) else readers.read_bitext(one) for one in references]
+    return [_from_laboratory(one, "bitext") if LAB.fullmatch(one) else readers.read_bitext(one) for one in references]
 
 
 def read_parallel(files: Mapping[str, str]) -> ParallelSet:
@@ -71,46 +62,38 @@ def _read(reference: str, kind: str, lang: str | None) -> AnyCorpus:
         return transliterate(_read(reference.removeprefix(TRANSLITERATED), kind, lang))
     if parts := mixed_parts(reference):
         return _mixed(parts, kind, lang)
-    match = LAB.fullmatch(reference)
-    if not match:
-        if kind == "qa" and MLQA_NAME.search(Path(reference).name):
-            lang = (
-                None  # the name tells the paragraphs' language, which may not be the one that the target is called by
-            )
-        corpus: AnyCorpus = READERS[kind](reference, lang=lang)
-        return corpus
+    return _from_laboratory(reference, kind) if LAB.fullmatch(reference) else _from_file(reference, kind, lang)
+
+
+def _from_file(reference: str, kind: str, lang: str | None) -> AnyCorpus:
+    stated = KINDS[kind].language_in_name
+    if stated and stated.search(Path(reference).name):
+        lang = None  # the file name states the language, which may differ from the one in the target's name
+    return readers.read_kind(reference, kind, lang=lang)
+
+
+def _from_laboratory(reference: str, kind: str) -> AnyCorpus:
     from isogloss.corpora.lab.laboratory import Laboratory
 
-    lab, number = Laboratory(int(match["seed"] or 0)), int(match["number"])
-    if kind == "text":
-        return lab.text(match["langs"], number)
-    domain = {"domain": match["domain"]} if match["domain"] else {}
-    if domain and kind not in ("treebank", "ner"):
-        raise UsageError(f"{reference}: only treebanks and entities of the laboratory have domains, not {kind}")
-    made: AnyCorpus = getattr(lab, kind)(match["langs"], match["split"], number, **domain)
-    return made
+    match, declared = LAB.fullmatch(reference), KINDS[kind]
+    if match is None or declared.laboratory is None:
+        raise UsageError(f"{reference}: the laboratory has no corpora of the kind '{kind}'")
+    if match["domain"] and not declared.has_domains:
+        known = " and ".join(name for name in KINDS if KINDS[name].has_domains)
+        raise UsageError(f"{reference}: only {known} corpora of the laboratory have domains, not {kind}")
+    part = LabSelection(match["langs"], match["split"], int(match["number"]), match["domain"] or "")
+    return declared.laboratory(Laboratory(int(match["seed"] or 0)), part)
 
 
 def _mixed(parts: Sequence[str], kind: str, lang: str | None) -> AnyCorpus:
     """Two parallel corpora as one whose items are in both languages."""
+    mixture = KINDS[kind].mixture
+    if mixture is None:
+        known = " and ".join(name for name in KINDS if KINDS[name].mixture)
+        raise UsageError(f"{'|'.join(parts)}: only {known} corpora can be mixed, not {kind}")
     first, second = parts
-    if kind == "nli":
-        return mixed_language(_read(first, kind, lang), _read(second, kind, None), seed=0)
-    if kind == "qa":  # either side may be in the language that the target is called by
-        return pair_languages(_read(first, kind, None), _read(second, kind, None))
-    raise UsageError(f"{'|'.join(parts)}: only inference pairs and questions can be mixed, not a {kind} corpus")
-
-
-def _bitext_of_lab(reference: str) -> Corpus[AlignedPair]:
-    from isogloss.corpora.lab.laboratory import Laboratory
-
-    match = LAB.fullmatch(reference)
-    assert match
-    langs = match["langs"].split(",")
-    if len(langs) != 2:
-        raise UsageError(f"bitext: expected two languages such as lab:qla,qlc/train/1000, got {reference}")
-    split, number, seed = _place(reference)
-    return Laboratory(seed).bitext(langs[0], langs[1], number, split)
+    first_lang = lang if mixture.first_in_target_language else None
+    return mixture.join(_read(first, kind, first_lang), _read(second, kind, None))
 
 
 def _place(reference: str) -> tuple[str, int, int]:

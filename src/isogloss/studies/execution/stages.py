@@ -17,8 +17,8 @@ from isogloss.analysis.word_distances import word_distances
 from isogloss.core.errors import UsageError
 from isogloss.core.hashing import digest
 from isogloss.core.seeds import derive_seed
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import AnyCorpus, Corpus
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.bilstm.baseline import BILSTM, bilstm
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel, clone

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from isogloss.core.errors import InputError, MissingExtra, UsageError
 from isogloss.core.files import Repairs, read_lines
-from isogloss.corpora.alignment import Alignment, pharaoh
-from isogloss.corpora.bitext import AlignedPair
+from isogloss.corpora.formats.pharaoh import pharaoh
+from isogloss.corpora.kinds.alignment import Alignment
+from isogloss.corpora.kinds.bitext import AlignedPair
 
 LONGEST = 1023  # words; eflomal leaves longer sentences without links, in silence
 

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import replace
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.alignment import NOTHING, Alignment
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.alignment import NOTHING, Alignment
+from isogloss.corpora.kinds.bitext import AlignedPair
 
 
 def filter_links(
@@ -37,7 +37,7 @@ def filter_links(
 def single_links(alignment: Alignment) -> Alignment:
     """The links whose two words have no other.
 
-    >>> from isogloss.corpora.alignment import parse
+    >>> from isogloss.corpora.formats.pharaoh import parse
     >>> [link[:2] for link in single_links(parse("0-0 1-1 1-2 3-3", base=0)).links]
     [(0, 0), (3, 3)]
     """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from isogloss.core.errors import UsageError, shown
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.metrics.alignment import LinkCounts, link_counts
 from isogloss.metrics.counts import same_length, total
 

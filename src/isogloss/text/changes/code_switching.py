@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import Chance
-from isogloss.corpora.conllu import MULTIWORD, Row
 from isogloss.corpora.corpus import AnyCorpus, Corpus
-from isogloss.corpora.lexicon import Entry, translations
-from isogloss.text.changes.pieces import Piece, matched, new_text
-from isogloss.text.changes.rewriting import Rewriting, Rows, rewrite, with_space
+from isogloss.corpora.kinds.lexicon import Entry, translations
+from isogloss.corpora.kinds.treebank import MULTIWORD, Row, with_space
+from isogloss.corpora.pieces import Piece, matched, new_text
+from isogloss.corpora.rewriting import Rewriting, Rows, rewrite
 from isogloss.text.words import word_pattern
 
 Lookup = Callable[[str], str | None]

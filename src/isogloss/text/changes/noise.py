@@ -15,8 +15,8 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import Chance
 from isogloss.corpora.corpus import AnyCorpus
-from isogloss.text.changes.pieces import Piece, new_text
-from isogloss.text.changes.rewriting import Rewriting, Rows, rewrite
+from isogloss.corpora.pieces import Piece, new_text
+from isogloss.corpora.rewriting import Rewriting, Rows, rewrite
 
 WORD = re.compile(r"\S+")
 RARE = 1000  # a letter that is less than one of so many is a foreign name's

@@ -14,9 +14,8 @@ from itertools import permutations
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import Chance
-from isogloss.corpora.conllu import Row, Tree
 from isogloss.corpora.corpus import Corpus
-from isogloss.text.changes.rewriting import with_rows
+from isogloss.corpora.kinds.treebank import Row, Tree
 from isogloss.text.changes.tree_renumbering import renumbered, surface_tokens
 
 ORDERS = tuple(map("".join, permutations("SVO")))
@@ -45,7 +44,7 @@ def reordered(tree: Tree, order: str) -> Tree:
     new = linearised(nodes, order, token)
     if new == linearised(nodes, "", token):  # nothing to reorder; crossing arcs alone are no reason
         return tree
-    return with_rows(tree, renumbered(tree, keep_ends(new, nodes)))
+    return tree.with_rows(renumbered(tree, keep_ends(new, nodes)))
 
 
 def linearised(nodes: Sequence[Row], order: str, token: Sequence[int]) -> list[int]:

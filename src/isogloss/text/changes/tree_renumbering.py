@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from isogloss.corpora.conllu import MULTIWORD, Row, Tree
-from isogloss.text.changes.rewriting import with_space
+from isogloss.corpora.kinds.treebank import MULTIWORD, Row, Tree, with_space
 
 
 def renumbered(tree: Tree, order: Sequence[int]) -> tuple[Row, ...]:

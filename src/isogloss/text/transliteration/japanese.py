@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Any
 
 from isogloss.core.errors import MissingExtra
-from isogloss.text.changes.pieces import Piece, new_text
+from isogloss.corpora.pieces import Piece, new_text
 from isogloss.text.transliteration.scheme import Scheme, letters
 
 # what has no sound of its own, when it stands where nothing gives it one

@@ -6,7 +6,7 @@ from functools import cache
 
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.lab.scripts import transliterate
-from isogloss.text.changes.pieces import Piece
+from isogloss.corpora.pieces import Piece
 from isogloss.text.transliteration.scheme import Scheme
 
 

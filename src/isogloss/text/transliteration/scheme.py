@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Protocol
 
-from isogloss.text.changes.pieces import Piece, chained, matched, new_text
+from isogloss.corpora.pieces import Piece, chained, matched, new_text
 
 CLUSTER = re.compile(r".[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]*", re.S)
 ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]+")  # letters as drawn: initial, medial, final, ligatures

@@ -12,8 +12,8 @@ from typing import TypeVar
 from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.parallel import ParallelSet
+from isogloss.corpora.rewriting import Rewriting, Rows, rewrite, rewrite_parallel
 from isogloss.languages.codes import UNKNOWN
-from isogloss.text.changes.rewriting import Rewriting, Rows, rewrite, rewrite_parallel
 from isogloss.text.transliteration.scheme import Scheme
 from isogloss.text.transliteration.schemes import inverse_of, scheme_for
 

@@ -18,8 +18,8 @@ from isogloss.core.errors import UsageError
 from isogloss.core.files import atomic_write
 from isogloss.core.hashing import digest
 from isogloss.core.registry import check_name
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import Layer, LoadedModel, clone
 from isogloss.models.loading.save import save_model

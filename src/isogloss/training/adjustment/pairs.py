@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_pieces, encode_words
 from isogloss.tasks.examples import IGNORE, Example

@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import Chance
-from isogloss.corpora.bitext import AlignedPair
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id

@@ -59,22 +59,11 @@ def evaluate(
     predictions = iter(predict(network, task, model, examples, labels, tokens=tokens, progress=progress))
     return {
         name: replace(
-            scored(task, gold[name], [next(predictions) for _ in corpus]), texts=[text_of(item) for item in corpus]
+            scored(task, gold[name], [next(predictions) for _ in corpus]),
+            texts=[corpus.kind.display(item) for item in corpus],
         )
         for name, corpus in corpora.items()
     }
-
-
-def text_of(item: Any) -> Any:
-    """What a person needs to see of an item: its words, or its texts by name.
-
-    >>> from isogloss.corpora.nli import NliPair
-    >>> text_of(NliPair("A dog barks.", "An animal barks.", "entailment"))
-    {'premise': 'A dog barks.', 'hypothesis': 'An animal barks.'}
-    """
-    if hasattr(item, "words"):
-        return list(item.words)
-    return {name: getattr(item, name) for name in ("premise", "hypothesis", "question") if hasattr(item, name)}
 
 
 def scored(task: Task, gold: Sequence[Any], predictions: Sequence[Any]) -> Evaluation:

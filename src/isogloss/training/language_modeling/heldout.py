@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
 from isogloss.core.hashing import hash_bytes, hasher
-from isogloss.corpora.raw import stream_files
+from isogloss.corpora.formats.text import stream_files
 from isogloss.training.language_modeling.packing import CHUNK, Text
 
 SHARE, LEAST, MOST = 0.01, 200, 0.1  # 1 % of the lines or 200, but never more than a tenth

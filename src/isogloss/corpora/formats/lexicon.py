@@ -4,33 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
-from isogloss.corpora.lines import check_last_line, join_columns
+from isogloss.corpora.formats.lines import check_last_line, join_columns
+from isogloss.corpora.kinds.lexicon import Entry
 
 LONGEST_ENTRY = 8  # words on both sides together, of most entries
-
-
-class Entry(NamedTuple):
-    """A word or phrase and one translation of it."""
-
-    source: str
-    target: str
-
-
-def translations(entries: Iterable[Entry]) -> dict[str, tuple[str, ...]]:
-    """Every translation of each word, in the lexicon's order, each once.
-
-    >>> translations([Entry("bank", "банк"), Entry("bank", "берег"), Entry("bank", "банк")])
-    {'bank': ('банк', 'берег')}
-    """
-    found: dict[str, dict[str, None]] = {}
-    for source, target in entries:
-        found.setdefault(source, {})[target] = None
-    return {source: tuple(targets) for source, targets in found.items()}
 
 
 def stream(path: Path, repairs: Repairs) -> Iterator[Entry]:
@@ -56,10 +37,6 @@ def recognise(suffix: str, head: Sequence[str]) -> bool:
     return suffix == ".tsv" and short and all(line.count("\t") == 1 and line.strip() == line for line in head)
 
 
-def count(entries: Sequence[Entry]) -> dict[str, int]:
-    return {"entries": len(entries), "words": len({entry.source for entry in entries})}
-
-
 FORMAT: Format[Entry] = Format(
     name="lexicon",
     kind="lexicon",
@@ -67,5 +44,5 @@ FORMAT: Format[Entry] = Format(
     stream=stream,
     unparse=unparse,
     recognise=recognise,
-    count=count,
+    suffix=".tsv",
 )

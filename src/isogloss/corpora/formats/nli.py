@@ -23,9 +23,9 @@ from typing import Any
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
-from isogloss.corpora.lines import check_last_line, join_columns
-from isogloss.corpora.nli import LABELS, NliPair, count
-from isogloss.corpora.objects import JsonError, is_text, parse_json
+from isogloss.corpora.formats.lines import check_last_line, join_columns
+from isogloss.corpora.formats.strict_json import JsonError, is_text, parse_json
+from isogloss.corpora.kinds.nli import LABELS, NliPair
 from isogloss.languages.codes import canonical
 
 
@@ -180,7 +180,7 @@ def _format(name: str, form: Form, summary: str) -> Format[NliPair]:
         stream=partial(stream, form=form),
         unparse=partial(unparse, form=form),
         recognise=partial(recognise, form=form),
-        count=count,
+        suffix=".tsv" if form.columns else ".jsonl",
         language=language if form.headed else None,
     )
 

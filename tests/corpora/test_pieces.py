@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isogloss.text.changes.pieces import chained, matched, moved, new_text, old_text
+from isogloss.corpora.pieces import chained, matched, moved, new_text, old_text
 
 NEW = st.text("xyz", max_size=2)
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
-from isogloss.corpora.lines import check_last_line, join_columns
+from isogloss.corpora.formats.lines import check_last_line, join_columns
+from isogloss.corpora.kinds.parallel import ParallelRow as Row
 from isogloss.languages.codes import canonical, is_language
 
 BARS = "|||"
-Row = dict[str, str]  # language → sentence
 
 
 def tsv(languages: Sequence[str] | None = None) -> Format[Row]:
@@ -46,7 +46,7 @@ def tsv(languages: Sequence[str] | None = None) -> Format[Row]:
             yield join_columns(list(row.values())) + "\n"
 
     summary = "parallel sentences, one column per language, the languages named in the header"
-    return Format("parallel-tsv", "parallel", summary, stream, unparse, _is_tsv, _count)
+    return Format("parallel-tsv", "parallel", summary, stream, unparse, _is_tsv, ".tsv")
 
 
 def fast_align(languages: Sequence[str] = ("source", "target")) -> Format[Row]:
@@ -67,7 +67,7 @@ def fast_align(languages: Sequence[str] = ("source", "target")) -> Format[Row]:
             yield join_columns(list(row.values()), BARS) + "\n"
 
     summary = "tokenised sentence pairs, source ||| target"
-    return Format("fast-align", "parallel", summary, stream, unparse, _is_fast_align, _count)
+    return Format("fast-align", "parallel", summary, stream, unparse, _is_fast_align, ".txt")
 
 
 def _is_tsv(suffix: str, head: Sequence[str]) -> bool:
@@ -84,10 +84,6 @@ def _header(path: Path, fields: list[str]) -> list[str]:
         advice = "give languages=('en', 'fr', …) if it has none"
         raise InputError(path, "a header of language codes", shown("\t".join(fields)), line=1, advice=advice)
     return fields
-
-
-def _count(rows: Sequence[Row]) -> dict[str, int]:
-    return {"sentences": len(rows)}
 
 
 TSV = tsv()

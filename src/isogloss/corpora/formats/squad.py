@@ -21,8 +21,8 @@ from typing import Any
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs, read_text
 from isogloss.corpora.corpus import Format
-from isogloss.corpora.objects import JsonError, is_text, parse_json
-from isogloss.corpora.questions import Answer, Question, Source, count
+from isogloss.corpora.formats.strict_json import JsonError, is_text, parse_json
+from isogloss.corpora.kinds.qa import Answer, Question, Source
 
 Object = dict[str, Any]
 WITHHELD = {"text": "", "answer_start": 0}
@@ -150,5 +150,5 @@ FORMAT: Format[Question] = Format(
     stream=stream,
     unparse=unparse,
     recognise=recognise,
-    count=count,
+    suffix=".json",
 )

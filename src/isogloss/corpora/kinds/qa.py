@@ -5,17 +5,24 @@ The languages of a question are not in its file: `in_languages` fills them in fr
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.kind import CorpusKind, HubConversion, Mixture
+from isogloss.corpora.pieces import Piece, moved, new_text
 from isogloss.languages.codes import UNKNOWN, canonical
+
+if TYPE_CHECKING:
+    from isogloss.corpora.hub import HubRows
+    from isogloss.corpora.rewriting import Rewriting
 
 MLQA_NAME = re.compile(r"context-[a-z]{2,3}-question-([a-z]{2,3})")
 
@@ -109,3 +116,50 @@ def _note_missing(
         expected = f"the question {shown(id)}, which the other language has"
         advice = f"{len(missing)} are missing; repair=True leaves them out"
         repairs.note(InputError(corpus.origin or corpus.lang, expected, "none", advice=advice))
+
+
+def rewrite(corpus: Corpus[Question], change: Rewriting) -> list[Question]:
+    """Questions and paragraphs; a paragraph that several questions share stays one."""
+    contexts: dict[str, list[Piece]] = {}
+    for question in corpus:
+        if question.context not in contexts:
+            contexts[question.context] = change.pieces(question.context, f"{len(contexts)} context")
+    return [_rewrite_question(question, contexts[question.context], change, i) for i, question in enumerate(corpus)]
+
+
+def _rewrite_question(question: Question, context: Sequence[Piece], change: Rewriting, number: int) -> Question:
+    """A question in another language than its paragraph stays as it is."""
+    text, asked = new_text(context), question.question
+    if question.question_lang == question.context_lang:
+        asked = change.text(asked, f"{number} question")
+    spans = moved(context, [(answer.start, answer.start + len(answer.text)) for answer in question.answers])
+    answers = tuple(Answer(text[start:stop], start) for start, stop in spans if start < stop)
+    return replace(question, question=asked, context=text, answers=answers)
+
+
+def hub_lines(rows: HubRows) -> Iterator[str]:
+    articles = []
+    titles = rows.values("title", optional=True)
+    parts = (rows.values(name) for name in ("id", "question", "context", "answers"))
+    for title, id, question, context, answers in zip(titles, *parts, strict=True):
+        spans = [
+            {"text": text, "answer_start": start}
+            for text, start in zip(answers["text"], answers["answer_start"], strict=True)
+        ]
+        paragraph = {"context": context, "qas": [{"id": id, "question": question, "answers": spans}]}
+        articles.append({"title": title or "", "paragraphs": [paragraph]})
+    yield json.dumps({"version": "1.1", "data": articles})
+
+
+QA: CorpusKind[Question] = CorpusKind(
+    name="qa",
+    count=count,
+    text=lambda item: f"{item.context} {item.question}",
+    display=lambda item: {"question": item.question},
+    after_reading=in_languages,
+    language_in_name=MLQA_NAME,
+    rewrite=rewrite,
+    hub=HubConversion(hub_lines, format="squad"),
+    laboratory=lambda lab, part: lab.qa(part.lang, part.split, part.number),
+    mixture=Mixture(pair_languages),
+)

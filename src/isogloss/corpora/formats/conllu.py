@@ -11,102 +11,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
+from isogloss.corpora.kinds.treebank import MULTIWORD, Row, Tree
 
 NUMBERS = [str(i) for i in range(1, 513)]
-MULTIWORD = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
 
 
-class Row(NamedTuple):
-    """One line of a sentence, as written."""
-
-    id: str
-    form: str
-    lemma: str
-    upos: str
-    xpos: str
-    feats: str
-    head: str
-    deprel: str
-    deps: str
-    misc: str
-
-
 make_row = partial(tuple.__new__, Row)  # `Row._make` without its second count of the fields
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """One sentence: comment lines, and every row in file order."""
-
-    comments: tuple[str, ...]
-    rows: tuple[Row, ...]
-
-    @property
-    def nodes(self) -> list[Row]:
-        """The syntactic words: rows that are neither multiword tokens nor empty nodes."""
-        return [row for row in self.rows if row.id.isdecimal()]
-
-    @property
-    def words(self) -> list[str]:
-        return [row.form for row in self.nodes]
-
-    @property
-    def upos(self) -> list[str]:
-        return [row.upos for row in self.nodes]
-
-    @property
-    def heads(self) -> list[int]:
-        """Head of each word, 1-based, 0 for the root."""
-        return [int(row.head) for row in self.nodes]
-
-    @property
-    def deprels(self) -> list[str]:
-        return [row.deprel for row in self.nodes]
-
-    @property
-    def sent_id(self) -> str | None:
-        return self.comment("sent_id")
-
-    @property
-    def text(self) -> str:
-        """The `# text` comment, or the surface tokens spaced by `SpaceAfter`."""
-        stated = self.comment("text")
-        return stated if stated is not None else surface_text(self.rows)
-
-    def comment(self, key: str) -> str | None:
-        """The value of `# key = value`."""
-        for line in self.comments:
-            name, mark, value = line[1:].partition("=")
-            if mark and name.strip() == key:
-                return value.strip()
-        return None
-
-    def with_nodes(self, **columns: Sequence[str]) -> Tree:
-        """A copy whose words have new values: `tree.with_nodes(upos=["DET", "NOUN"])`."""
-        values = iter([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
-        rows = tuple(row._replace(**next(values)) if row.id.isdecimal() else row for row in self.rows)
-        return replace(self, rows=rows)
-
-
-def surface_text(rows: Iterable[Row]) -> str:
-    """The sentence as one reads it: multiword tokens instead of their words, spaces where MISC allows."""
-    pieces, covered = [], 0
-    for row in rows:
-        if match := MULTIWORD.fullmatch(row.id):
-            covered = int(match[2])
-        elif not row.id.isdecimal() or int(row.id) <= covered:
-            continue
-        pieces += [row.form, "" if "SpaceAfter=No" in row.misc.split("|") else " "]
-    return "".join(pieces).strip()
 
 
 def stream(path: Path, repairs: Repairs) -> Iterator[Tree]:
@@ -145,13 +62,6 @@ def unparse(trees: Iterable[Tree]) -> Iterator[str]:
 def recognise(suffix: str, head: Sequence[str]) -> bool:
     rows = [line for line in head if line and not line.startswith("#")]
     return suffix == ".conllu" or (bool(rows) and all(line.count("\t") == 9 for line in rows))
-
-
-def count(trees: Sequence[Tree]) -> dict[str, int]:
-    ids = [row.id for tree in trees for row in tree.rows]
-    multiword, empty = sum("-" in i for i in ids), sum("." in i for i in ids)
-    counts = {"sentences": len(trees), "words": len(ids) - multiword - empty}
-    return counts | {k: v for k, v in (("multiword tokens", multiword), ("empty nodes", empty)) if v}
 
 
 def _fault(path: Path, start: int, comments: list[str], rows: list[Row]) -> InputError | None:
@@ -258,5 +168,5 @@ FORMAT: Format[Tree] = Format(
     stream=stream,
     unparse=unparse,
     recognise=recognise,
-    count=count,
+    suffix=".conllu",
 )

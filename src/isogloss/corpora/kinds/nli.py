@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import Chance
 from isogloss.corpora.corpus import Corpus
+from isogloss.corpora.kinds.kind import CorpusKind, HubConversion, Mixture
+
+if TYPE_CHECKING:
+    from isogloss.corpora.hub import HubRows
+    from isogloss.corpora.rewriting import Rewriting
 
 LABELS = ("entailment", "neutral", "contradiction")
 
@@ -52,3 +60,36 @@ def mixed_language(native: Corpus[NliPair], english: Corpus[NliPair], seed: int)
 def count(pairs: Sequence[NliPair]) -> dict[str, int]:
     unlabelled = sum(pair.label is None for pair in pairs)
     return {"pairs": len(pairs)} | ({"pairs without label": unlabelled} if unlabelled else {})
+
+
+def rewrite(corpus: Corpus[NliPair], change: Rewriting) -> list[NliPair]:
+    return [
+        replace(
+            pair,
+            premise=change.text(pair.premise, f"{i} premise"),
+            hypothesis=change.text(pair.hypothesis, f"{i} hypothesis"),
+        )
+        for i, pair in enumerate(corpus)
+    ]
+
+
+def hub_lines(rows: HubRows) -> Iterator[str]:
+    for premise, hypothesis, label in zip(
+        rows.values("premise", "sentence1"),
+        rows.values("hypothesis", "sentence2"),
+        rows.values("label", "gold_label", optional=True),
+        strict=True,
+    ):
+        yield json.dumps({"gold_label": "-" if label is None else label, "sentence1": premise, "sentence2": hypothesis})
+
+
+NLI: CorpusKind[NliPair] = CorpusKind(
+    name="nli",
+    count=count,
+    text=lambda pair: f"{pair.premise} {pair.hypothesis}",
+    display=lambda pair: {"premise": pair.premise, "hypothesis": pair.hypothesis},
+    rewrite=rewrite,
+    hub=HubConversion(hub_lines, format="nli-jsonl"),
+    laboratory=lambda lab, part: lab.nli(part.lang, part.split, part.number),
+    mixture=Mixture(partial(mixed_language, seed=0), first_in_target_language=True),
+)

@@ -9,29 +9,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs, bare_suffix, read_lines
 from isogloss.corpora.corpus import Corpus, Format
+from isogloss.corpora.kinds.text import Line
 from isogloss.languages.codes import canonical, is_language, language_of_path
 
 SUFFIXES = (".txt", ".text", ".raw")
 
 
-class Line(str):
-    """A line of text that knows the empty lines after it, as written; otherwise an ordinary string."""
-
-    __slots__ = ("after",)
-    after: str
-
-    def __new__(cls, text: str, after: str = "") -> Line:
-        line = super().__new__(cls, text)
-        line.after = after
-        return line
-
-
 def stream(path: Path, repairs: Repairs) -> Iterator[str]:
+    """The lines of a file, or of every text file below a folder."""
+    return chain.from_iterable(_lines(file, repairs) for file in text_files(path))
+
+
+def _lines(path: Path, repairs: Repairs) -> Iterator[str]:
     text: str | None = None
     after: list[str] = []
     for line in read_lines(path, repairs):
@@ -52,11 +47,10 @@ def unparse(lines: Iterable[str]) -> Iterator[str]:
         yield f"{line}\n{line.after if isinstance(line, Line) else ''}"
 
 
-def read(paths: Sequence[str | os.PathLike[str]], *, lang: str | None, repair: bool) -> Corpus[str]:
+def read_several(paths: Sequence[str | os.PathLike[str]], *, lang: str | None, repair: bool) -> Corpus[str]:
     """All lines of files or folders in one language: the one given, or the one that their names declare."""
     repairs = Repairs(repair)
-    files = [file for path in paths for file in text_files(path)]
-    lines = tuple(line for file in files for line in stream(file, repairs))
+    lines = tuple(line for path in paths for line in stream(Path(path), repairs))
     origin = ", ".join(os.fspath(path) for path in paths)
     if not lines:
         raise InputError(origin, "at least one line of text", "none")
@@ -90,11 +84,6 @@ def recognise(suffix: str, head: Sequence[str]) -> bool:
     return suffix in SUFFIXES or is_language(suffix[1:])
 
 
-def count(lines: Sequence[str]) -> dict[str, int]:
-    empty = sum(line.after.count("\n") for line in lines if isinstance(line, Line))
-    return {"lines": len(lines) + empty} | ({"empty lines": empty} if empty else {})
-
-
 FORMAT: Format[str] = Format(
     name="text",
     kind="text",
@@ -102,5 +91,5 @@ FORMAT: Format[str] = Format(
     stream=stream,
     unparse=unparse,
     recognise=recognise,
-    count=count,
+    suffix=".txt",
 )

@@ -11,47 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
-from isogloss.corpora.lines import check_last_line
+from isogloss.corpora.formats.lines import check_last_line
+from isogloss.corpora.kinds.alignment import NOTHING, Alignment, Link
 
-SURE = "-"
-NOTHING = -1  # the "word" that an unaligned word is linked to, where a file says so
 LINK = re.compile(r"(0|[1-9][0-9]{0,8})([-?p])(0|[1-9][0-9]{0,8})")
-
-
-class Link(NamedTuple):
-    """Word `source` of one sentence corresponds to word `target` of the other; both from 0."""
-
-    source: int
-    target: int
-    mark: str = SURE
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """The links of one sentence pair, in the order of the file; `sure` and `possible` leave out links to nothing.
-
-    >>> alignment = Alignment((Link(0, 0), Link(1, 2, "?")))
-    >>> alignment.sure, alignment.possible
-    (((0, 0),), ((1, 2),))
-    """
-
-    links: tuple[Link, ...] = ()
-
-    @property
-    def sure(self) -> tuple[tuple[int, int], ...]:
-        return tuple(link[:2] for link in self.links if link.mark == SURE and NOTHING not in link)
-
-    @property
-    def possible(self) -> tuple[tuple[int, int], ...]:
-        """The links that are possible but not sure."""
-        return tuple(link[:2] for link in self.links if link.mark != SURE and NOTHING not in link)
 
 
 def parse(line: str, base: int) -> Alignment | str:
@@ -94,7 +62,7 @@ def pharaoh(base: int = 0) -> Format[Alignment]:
             yield " ".join(f"{s + base}{mark}{t + base}" for s, t, mark in links) + "\n"
 
     summary = f"Pharaoh word alignments, 0-1 2?3, words counted from {base}"
-    return Format("pharaoh-1" if base else "pharaoh", "alignment", summary, stream, unparse, _is_pharaoh, _count)
+    return Format("pharaoh-1" if base else "pharaoh", "alignment", summary, stream, unparse, _is_pharaoh, ".align")
 
 
 def detect_base(path: Path, lengths: Sequence[tuple[int, int]]) -> int:
@@ -130,11 +98,6 @@ def within(
 def _is_pharaoh(suffix: str, head: Sequence[str]) -> bool:
     words = [word for line in head for word in line.split()]
     return bool(words) and all(map(LINK.fullmatch, words))
-
-
-def _count(alignments: Sequence[Alignment]) -> dict[str, int]:
-    sure, possible = sum(len(a.sure) for a in alignments), sum(len(a.possible) for a in alignments)
-    return {"sentence pairs": len(alignments), "sure links": sure} | ({"possible links": possible} if possible else {})
 
 
 FROM_ZERO, FROM_ONE = pharaoh(0), pharaoh(1)

@@ -1,0 +1,76 @@
+"""Word-aligned sentence pairs as JSON lines: `{"src_words": […], "tgt_words": […], "alignment": [[0, 0], …]}`.
+
+Words are counted from 0; -1 stands for "linked to nothing".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from isogloss.core.errors import InputError, shown
+from isogloss.core.files import Repairs, read_lines
+from isogloss.corpora.corpus import Format
+from isogloss.corpora.formats.pharaoh import within
+from isogloss.corpora.formats.strict_json import is_text, parse_json
+from isogloss.corpora.kinds.alignment import NOTHING, SURE, Alignment, Link
+from isogloss.corpora.kinds.bitext import AlignedPair
+
+KEYS = ("src_words", "tgt_words", "alignment")
+
+
+def stream(path: Path, repairs: Repairs) -> Iterator[AlignedPair]:
+    """Pairs of a JSON-lines file. With repair allowed, a faulty line is left out and noted."""
+    for number, line in enumerate(read_lines(path, repairs), 1):
+        try:
+            pair = _pair(parse_json(line))
+        except (ValueError, TypeError, KeyError):
+            expected = "{" + ", ".join(f'"{key}": […]' for key in KEYS) + "}"
+            repairs.note(InputError(path, expected, shown(line), line=number))
+            continue
+        links = within(pair.alignment, len(pair.source), len(pair.target), repairs, path, number)
+        yield replace(pair, alignment=links)
+
+
+def unparse(pairs: Iterable[AlignedPair]) -> Iterator[str]:
+    for pair in pairs:
+        links = [[s, t] if mark == SURE else [s, t, mark] for s, t, mark in pair.alignment.links]
+        yield json.dumps(dict(zip(KEYS, (pair.source, pair.target, links), strict=True)), ensure_ascii=False) + "\n"
+
+
+def _pair(record: dict[str, Any]) -> AlignedPair:
+    source, target, links = (record[key] for key in KEYS)
+    if not all(isinstance(part, list) for part in (source, target, links)) or not source or not target:
+        raise TypeError
+    if set(record) != set(KEYS) or not all(map(is_text, [*source, *target])):
+        raise ValueError
+    return AlignedPair(tuple(source), tuple(target), Alignment(tuple(_link(*link) for link in links)))
+
+
+def _link(source: int, target: int, mark: str = SURE) -> Link:
+    if (
+        type(source) is not int
+        or type(target) is not int
+        or min(source, target) < NOTHING
+        or mark not in ("-", "?", "p")
+    ):
+        raise ValueError
+    return Link(source, target, mark)
+
+
+def _recognise(suffix: str, head: Sequence[str]) -> bool:
+    return head[0].startswith("{") and all(f'"{key}"' in head[0] for key in KEYS)
+
+
+FORMAT: Format[AlignedPair] = Format(
+    name="aligned-jsonl",
+    kind="bitext",
+    summary="word-aligned sentence pairs as JSON lines: src_words, tgt_words, alignment",
+    stream=stream,
+    unparse=unparse,
+    recognise=_recognise,
+    suffix=".jsonl",
+)
