@@ -11,10 +11,17 @@ from isogloss.cli import adapters
 from isogloss.cli import language_model as shared
 from isogloss.cli.arguments import Device
 from isogloss.cli.screen import library_warnings
+from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import work_kept
+from isogloss.core.settings import SettingValues
+from isogloss.training.engine.budget import Budget
+from isogloss.training.language_modeling.settings import LanguageModelSettings
 
 
+@with_settings("budget", Budget)
+@with_settings("settings", LanguageModelSettings, without=("objective",), show_defaults=False)
 def adapt(
+    *,
     model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
     text: Annotated[list[Path], typer.Option(help="Raw text of the language: files or folders.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model; the same command goes on from it.")],
@@ -23,9 +30,7 @@ def adapt(
         typer.Option(help="published (line by line, batches of 8), modern (joined, of 32) or adapter (of 64)."),
     ] = None,
     epochs: Annotated[float | None, typer.Option(min=0.01, help="Passes over the text (20).")] = None,
-    steps: shared.Steps = None,
-    tokens: shared.Tokens = None,
-    minutes: shared.Minutes = None,
+    budget: SettingValues,
     adapter: adapters.Kind = None,
     reduction: adapters.Reduction = None,
     placement: adapters.Placement = "pfeiffer",
@@ -35,14 +40,7 @@ def adapt(
         list[str] | None, typer.Option(help="LANGUAGE=FILE …: text of other languages, against forgetting.")
     ] = None,
     mix_share: Annotated[float, typer.Option(min=0, max=0.99, help="Share of it in what is read.")] = 0.2,
-    batch: shared.Batch = None,
-    length: shared.Length = None,
-    lr: shared.Rate = None,
-    masking: shared.Masking = None,
-    by_line: shared.ByLine = None,
-    accumulate: shared.Accumulate = None,
-    precision: shared.Precision = None,
-    compiled: shared.Compiled = None,
+    settings: SettingValues,
     probes: shared.Probes = None,
     evaluations: shared.Evaluations = None,
     checkpoint_steps: shared.CheckpointSteps = None,
@@ -56,10 +54,6 @@ def adapt(
     from isogloss.training.language_modeling.heldout import TextFiles
 
     join()
-    settings = shared.given(
-        batch=batch, length=length, learning_rate=lr, masking=masking, by_line=by_line, accumulate=accumulate,
-        precision=precision, compiled=compiled, evaluations=evaluations,
-    )  # fmt: skip
     with library_warnings(), work_kept(out), shared.bar("adapting") as tell:
         _, history = adaptation(
             model,
@@ -68,9 +62,6 @@ def adapt(
             recipe=recipe,
             adapter=adapters.new_adapter(adapter, reduction, placement, invertible, rank),
             epochs=epochs,
-            steps=steps,
-            tokens=tokens,
-            minutes=minutes,
             mix=shared.texts(mix, "--mix", repair) if mix else None,
             mix_share=mix_share,
             probes=shared.parallel(probes),
@@ -78,7 +69,9 @@ def adapt(
             seed=seed,
             device=device,
             progress=tell,
+            **budget,
             **settings,
+            **({} if evaluations is None else {"evaluations": evaluations}),
         )
     if join().first:
         shared.show_figures(history.evaluations, out)

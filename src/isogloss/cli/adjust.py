@@ -10,8 +10,11 @@ import typer
 from isogloss.cli import language_model as shared
 from isogloss.cli.arguments import AllowPickle, Device, TrustRemoteCode
 from isogloss.cli.screen import library_warnings, out, show_table, warn
+from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import training_bar, work_kept
 from isogloss.core.errors import UsageError
+from isogloss.core.settings import SettingValues
+from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import Corpus
@@ -19,36 +22,23 @@ if TYPE_CHECKING:
     from isogloss.models.loading.loaded_model import Layer
 
 
+@with_settings("words", PairOptions)
+@with_settings("loss", LossOptions)
+@with_settings("settings", AdjustmentSettings)
 def adjust(
+    *,
     model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
     bitext: Annotated[
         list[Path], typer.Option(help="Word-aligned sentence pairs (see `isogloss align`); several files are mixed.")
     ],
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model; the same command goes on from it.")],
     layers: Annotated[str, typer.Option(help="Whose states: last, or numbers such as 8 or 8,12.")] = "last",
-    words: Annotated[
-        str,
-        typer.Option(help="A word is the mean, first or last of its sub-words; pieces: the bitext links sub-words."),
-    ] = "mean",
-    tokens: Annotated[str, typer.Option(help="What is paired: words+specials, words, cls or cls+sep.")] = (
-        "words+specials"
-    ),
-    regularise: Annotated[str, typer.Option(help="What of the source is held: words or all (as released).")] = "words",
-    reduction: Annotated[str, typer.Option(help="sum (Equation 1) or mean (as released).")] = "sum",
-    contrastive: Annotated[str | None, typer.Option(help="Add a contrastive objective: weak or strong.")] = None,
-    normalise: Annotated[bool, typer.Option("--normalise", help="Pull z-normalised vectors together.")] = False,
-    one_to_one: Annotated[bool, typer.Option("--one-to-one", help="Without words that have several links.")] = False,
-    drop_identical: Annotated[
-        bool, typer.Option("--drop-identical", help="Without links between equal strings.")
-    ] = False,
-    max_words: Annotated[int | None, typer.Option(min=1, help="Without sentences longer than this.")] = None,
+    words: SettingValues,
+    loss: SettingValues,
     pairs: Annotated[
         int | None, typer.Option(min=1, help="Only the first so many sentence pairs of each file.")
     ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the bitext.")] = 1,
-    batch: Annotated[int, typer.Option(min=1, help="Sentence pairs per step.")] = 32,
-    lr: Annotated[float, typer.Option(help="Learning rate, after a warm-up over a tenth of the steps.")] = 5e-5,
-    precision: shared.Precision = None,
+    settings: SettingValues,
     checkpoint_steps: shared.CheckpointSteps = None,
     seed: Annotated[int, typer.Option(help="Of order and dropout.")] = 0,
     repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken in the bitexts.")] = False,
@@ -72,19 +62,9 @@ def adjust(
             seed=seed,
             checkpoint_steps=checkpoint_steps,
             progress=lambda report: tell("adjusting", report),
-            words=words,
-            tokens=tokens,
-            regularise=regularise,
-            reduction=reduction,
-            contrastive=contrastive,
-            normalise=normalise,
-            one_to_one=one_to_one,
-            drop_identical=drop_identical,
-            max_words=max_words,
-            epochs=epochs,
-            batch=batch,
-            learning_rate=lr,
-            precision=precision,
+            **words,
+            **loss,
+            **settings,
         )
     rows = [(report.epoch, report.step, f"{report.loss:.4g}") for report in log]
     show_table("loss, mean over the steps", ("epoch", "steps", "loss"), rows)

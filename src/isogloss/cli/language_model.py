@@ -17,21 +17,6 @@ if TYPE_CHECKING:
     from isogloss.training.language_modeling.heldout import TextFiles
     from isogloss.training.language_modeling.train import Pace
 
-Steps = Annotated[int | None, typer.Option(min=1, help="End after so many steps …")]
-Tokens = Annotated[int | None, typer.Option(min=1, help="… or so many tokens …")]
-Minutes = Annotated[float | None, typer.Option(min=0.01, help="… or minutes, whichever comes first.")]
-Batch = Annotated[int | None, typer.Option(min=1, help="Sequences per step.")]
-Length = Annotated[int | None, typer.Option(min=3, help="Tokens per sequence.")]
-Optimizer = Annotated[str | None, typer.Option(help="adamw, or muon for the layers' matrices.")]
-Rate = Annotated[float | None, typer.Option("--lr", help="Peak learning rate.")]
-Decay = Annotated[str | None, typer.Option(help="How the rate falls: cosine, linear, plateau (at the end), constant.")]
-Warmup = Annotated[float | None, typer.Option(min=0, max=0.99, help="Share of the budget in which the rate rises.")]
-Masking = Annotated[str | None, typer.Option(help="What is masked: tokens, words (whole) or spans.")]
-MaskShare = Annotated[float | None, typer.Option(help="Share of the tokens that are masked (0.15).")]
-ByLine = Annotated[bool | None, typer.Option("--by-line/--joined", help="A sequence per line, or lines joined.")]
-Accumulate = Annotated[int | None, typer.Option(min=1, help="Read each step in so many parts, to save memory.")]
-Precision = Annotated[str | None, typer.Option(help="fp32 or bf16 (bf16 on a GPU).")]
-Compiled = Annotated[bool | None, typer.Option("--compile/--no-compile", help="Compile (on a GPU, unless said).")]
 Probes = Annotated[
     list[str] | None, typer.Option("--parallel", help="LANGUAGE=FILE …: parallel text on which alignment is watched.")
 ]
@@ -54,11 +39,6 @@ def parallel(words: Sequence[str] | None) -> ParallelSet | None:
     from isogloss.corpora.readers import read_parallel
 
     return read_parallel(files_by_language(words, "--parallel")) if words else None
-
-
-def given(**options: Any) -> dict[str, Any]:
-    """The options that were given: None changes nothing."""
-    return {name: value for name, value in options.items() if value is not None}
 
 
 @contextlib.contextmanager

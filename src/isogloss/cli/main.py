@@ -37,7 +37,7 @@ from isogloss.cli import (
 from isogloss.cli import run as run_command
 from isogloss.cli.arguments import spread_lists
 from isogloss.cli.screen import complain
-from isogloss.core.errors import IsoglossError
+from isogloss.core.errors import IsoglossError, UsageError
 
 app = typer.Typer(
     add_completion=False,
@@ -121,15 +121,25 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        message, code = _explain(error, debug)
+        message, code = _explain(error, arguments, debug)
         complain(message)
         return code
 
 
-def _explain(error: Exception, debug: bool) -> tuple[str, int]:
-    """One line and an exit code for any error; Typer's own (a wrong option, say) know theirs."""
+def _explain(error: Exception, arguments: Sequence[str], debug: bool) -> tuple[str, int]:
+    """One line and an exit code for any error; errors of Typer (an unknown option) bring their exit code."""
+    if isinstance(error, UsageError) and error.argument:
+        return f"{_option_of(error.argument, arguments)}: {error.reason}", error.exit_code
     if isinstance(error, IsoglossError):
         return str(error), error.exit_code
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):
         return f"{error.format_message()} (isogloss --help lists what there is)", error.exit_code
     return f"unexpected {type(error).__name__}: {error}" + ("" if debug else " (--debug shows where)"), 1
+
+
+def _option_of(argument: str, arguments: Sequence[str]) -> str:
+    """The option of the running command that sets a Python argument: `--lr` for `learning_rate`."""
+    group = typer.main.get_command(app)
+    command = getattr(group, "commands", {}).get(arguments[0] if arguments else "")
+    options = {parameter.name: parameter.opts[0] for parameter in (command.params if command else ())}
+    return options.get(argument, f"--{argument.replace('_', '-')}")

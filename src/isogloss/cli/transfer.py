@@ -11,8 +11,11 @@ import typer
 from isogloss.cli import adapters
 from isogloss.cli.arguments import AllowPickle, Device, TrustRemoteCode, files_by_language
 from isogloss.cli.screen import library_warnings, out, show_table
+from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import read_for, training_bar, work_kept
 from isogloss.core.errors import UsageError
+from isogloss.core.settings import SettingValues
+from isogloss.training.engine.settings import NoisySettings
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
     from isogloss.training.engine.progress import Report
 
 
+@with_settings("settings", NoisySettings, default_of_required="published value of the task")
 def transfer(
+    *,
     model: Annotated[
         str, typer.Argument(help="Model folder or Hugging Face name; bilstm: the baseline without pretraining.")
     ],
@@ -31,17 +36,7 @@ def transfer(
     test: Annotated[list[str], typer.Option(help="TARGET=FILE for each test set; the source's own too, for the gap.")],
     source: Annotated[str | None, typer.Option(help="The source language, where the file names do not say it.")] = None,
     seeds: Annotated[str, typer.Option(help="How many, or which: 5 is 0,1,2,3,4; '3,' is the seed 3.")] = "1",
-    epochs: Annotated[int | None, typer.Option(help="Unless given, the task's published recipe.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Items per step; likewise.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Peak learning rate; likewise.")] = None,
-    tokens: Annotated[int | None, typer.Option(help="Tokens per step, instead of items.")] = None,
-    accumulate: Annotated[int | None, typer.Option(help="Read each step in this many parts, to save memory.")] = None,
-    precision: Annotated[str | None, typer.Option(help="fp32 or bf16 (bf16 on a GPU).")] = None,
-    patience: Annotated[int | None, typer.Option(help="Stop after so many epochs without a better score.")] = None,
-    subword_dropout: Annotated[float, typer.Option(min=0, max=1, help="BPE-dropout while training.")] = 0.0,
-    character_noise: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of training words with a wrong letter, new in each epoch.")
-    ] = 0.0,
+    settings: SettingValues,
     vectors: Annotated[Path | None, typer.Option(help="Word vectors for bilstm: word v1 … vd a line.")] = None,
     reinit: Annotated[
         str | None, typer.Option(help="Draw these layers anew before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
@@ -84,7 +79,6 @@ def transfer(
     from isogloss.tasks import TASKS
     from isogloss.tasks.bilstm import task_over
     from isogloss.training.engine.distributed import join
-    from isogloss.training.engine.settings import settings_for
     from isogloss.training.finetuning.transfer import changed
     from isogloss.training.finetuning.transfer import transfer as run
 
@@ -102,10 +96,6 @@ def transfer(
         _check_pattern(predict, list(files), numbers)
     corpora = {"train": read_for(chosen, train, source, repair), "dev": read_for(chosen, dev, source, repair)}
     tests = {name: read_for(chosen, path, language_of_name(name), repair) for name, path in files.items()}
-    settings: dict[str, Any] = {"epochs": epochs, "batch": batch, "learning_rate": lr, "tokens": tokens}
-    settings |= {"accumulate": accumulate, "precision": precision, "patience": patience}
-    settings |= {"subword_dropout": subword_dropout, "character_noise": character_noise}
-    settings_for(chosen.recipe, **settings)  # what is wrong with them is told before any work
     join()
     if model == BILSTM:
         loaded = bilstm(vectors, device=device)
@@ -174,10 +164,10 @@ def _best_of_grid(
     task: Task,
     corpora: dict[str, AnyCorpus],
     seed: int,
-    settings: dict[str, Any],
+    settings: SettingValues,
     folder: Path | None,
     tell: Callable[[str, Report], None],
-) -> dict[str, Any]:
+) -> SettingValues:
     from isogloss.training.engine.settings import settings_for
     from isogloss.training.finetuning.grid_search import grid_search
 

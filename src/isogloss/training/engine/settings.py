@@ -28,7 +28,7 @@ class Settings:
     epochs: Annotated[int, Setting("Number of passes over the training corpus.", above=0)]
     batch: Annotated[int, Setting("Number of items per step.", above=0)]
     learning_rate: Annotated[float, Setting("Peak learning rate.", above=0, below=INFINITE, option="--lr")]
-    tokens: Annotated[int | None, Setting("Number of tokens per step, in place of --batch.", above=0)] = None
+    tokens: Annotated[int | None, Setting("Number of tokens per step, in place of a number of items.", above=0)] = None
     warmup: Annotated[float, Setting("Share of the steps in which the learning rate rises.", at_least=0, below=1)] = 0.1
     weight_decay: Annotated[
         float, Setting("Weight decay of AdamW; biases and norms are not decayed.", at_least=0, below=INFINITE)
