@@ -46,10 +46,7 @@ def with_settings(
         parameters: list[inspect.Parameter] = []
         for name, declared in signature.parameters.items():
             if name == parameter:
-                parameters += [
-                    _option(field, _shown_default(field, default_of_required) if show_defaults else "")
-                    for field in options.values()
-                ]
+                parameters += [_option(field, defaults[field.name]) for field in options.values()]
             else:
                 parameters.append(declared.replace(kind=inspect.Parameter.KEYWORD_ONLY))
         with_values.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
