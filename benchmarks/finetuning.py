@@ -29,7 +29,7 @@ from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
 from isogloss.tasks import TASKS
 from isogloss.training.engine.loop import train
 from isogloss.training.engine.progress import peak_memory
-from isogloss.training.engine.settings import Settings, settings_for
+from isogloss.training.engine.settings import TrainingSettings, settings_for
 from isogloss.training.finetuning.evaluation import evaluate
 from isogloss.training.finetuning.finetune import objective
 
@@ -180,8 +180,8 @@ def theirs(model: LoadedModel, bank: ig.Corpus, dev: ig.Corpus, *, seed: int = 0
             save_strategy="no",
             disable_tqdm=True,
             use_cpu=model.device.type == "cpu",
-            warmup_steps=Settings.warmup,  # below 1: their share
-            weight_decay=Settings.weight_decay,
+            warmup_steps=TrainingSettings.warmup,  # below 1: their share
+            weight_decay=TrainingSettings.weight_decay,
             **{"learning_rate": RATE, **options},
         )
         collator = transformers.DataCollatorForTokenClassification(model.tokenizer)

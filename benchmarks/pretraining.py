@@ -25,7 +25,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.untrained import fresh_model
 from isogloss.models.tokenization.training import train_tokenizer
 from isogloss.training.engine.budget import Budget
-from isogloss.training.language_modeling.masking import IGNORED
+from isogloss.training.language_modeling.masking import IGNORED_LABEL
 from isogloss.training.language_modeling.packing import Sequences, pack
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 from isogloss.training.language_modeling.train import train_language_model
@@ -134,7 +134,7 @@ def plain_loop(model: LoadedModel, ids: np.ndarray, steps: int, batch: int) -> f
             start = time.perf_counter()
         tokens = table[torch.randint(len(table), (batch,), device="cuda")].long()
         chosen = torch.rand(tokens.shape, device="cuda") < 0.15
-        labels = tokens.masked_fill(~chosen, IGNORED)
+        labels = tokens.masked_fill(~chosen, IGNORED_LABEL)
         with torch.autocast("cuda", torch.bfloat16):
             loss = compiled(tokens.masked_fill(chosen, 4), labels)
         loss.backward()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from isogloss.cli import language_model, screen
-from isogloss.training.language_modeling.train import Pace
+from isogloss.training.language_modeling.train import StepMetrics
 
 
 def test_lines_come_at_once_and_then_seldom(
@@ -21,6 +21,6 @@ def test_lines_come_at_once_and_then_seldom(
 
 def test_training_is_told_in_lines_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with language_model.bar("pretraining") as tell:
-        tell(Pace(50, 0.25, 4.5, 1e-3, 1000, 2000.0, None, 0))
-        tell(Pace(100, 0.5, 4.0, 1e-3, 2000, 2000.0, None, 0))
+        tell(StepMetrics(50, 0.25, 4.5, 1e-3, 1000, 2000.0, None, 0))
+        tell(StepMetrics(100, 0.5, 4.0, 1e-3, 2000, 2000.0, None, 0))
     assert capsys.readouterr().err == "pretraining: 25% · step 50 · loss 4.500 · 2,000 tokens/s\n"

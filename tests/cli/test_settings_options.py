@@ -28,14 +28,14 @@ from isogloss.studies.schema.settings import (
 )
 from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 from isogloss.training.engine.budget import Budget
-from isogloss.training.engine.settings import NoisySettings
+from isogloss.training.engine.settings import NoisyTrainingSettings
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 
-CLASSES = [NoisySettings, LanguageModelSettings, Budget, PairOptions, LossOptions, AdjustmentSettings]
+CLASSES = [NoisyTrainingSettings, LanguageModelSettings, Budget, PairOptions, LossOptions, AdjustmentSettings]
 
 
 @dataclass(frozen=True)
-class Example(NoisySettings):
+class Example(NoisyTrainingSettings):
     new_field: Annotated[int, Setting("Number of new things.", above=0, option="--new")] = 3
 
 
@@ -69,7 +69,7 @@ def test_a_new_field_appears_in_dataclass_study_file_and_command_line() -> None:
 @pytest.mark.parametrize(
     ("command", "kinds", "in_study_files", "no_option"),
     [
-        (transfer, [NoisySettings], FINE_TUNING_SETTINGS, set()),
+        (transfer, [NoisyTrainingSettings], FINE_TUNING_SETTINGS, set()),
         (adjust, [PairOptions, LossOptions, AdjustmentSettings], ADJUSTMENT_SETTINGS, set()),
         (pretrain, [LanguageModelSettings], LANGUAGE_MODEL_SETTINGS, set()),
         (adapt, [LanguageModelSettings], LANGUAGE_MODEL_SETTINGS, {"objective"}),  # that of the model
@@ -107,7 +107,7 @@ def test_every_field_is_declared_with_a_full_phrase(kind: type) -> None:
 )
 def test_errors_name_the_field_its_limits_and_the_value(values: SettingValues, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{message}$"):
-        check_settings(NoisySettings(**{"epochs": 1, "batch": 1, "learning_rate": 1.0, **values}))
+        check_settings(NoisyTrainingSettings(**{"epochs": 1, "batch": 1, "learning_rate": 1.0, **values}))
 
 
 def test_errors_of_the_command_line_name_the_option(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from toy import tiny_bert, treebank
 
 from isogloss.tasks import TASKS
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.distributed import join
+from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.settings import settings_for
 from isogloss.training.finetuning.finetune import finetune
 
@@ -21,7 +21,7 @@ def train_toy(model: str, out: str, steps: int | None, dropout: float, environme
     """Fine-tune with a checkpoint every `steps` steps, and leave weights and scores in `out`."""
     os.environ.update(environment)
     torch.set_num_threads(1)
-    task, workers, loaded = TASKS["pos"], join(), tiny_bert(Path(model))
+    task, workers, loaded = TASKS["pos"], init_distributed(), tiny_bert(Path(model))
     config = loaded.body.config
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout  # type: ignore[union-attr]
     for module in loaded.body.modules():

@@ -49,11 +49,11 @@ def adapt(
     device: Device = None,
 ) -> None:
     """Adapt a model to a language by training on its raw text, with the model's own objective."""
-    from isogloss.training.engine.distributed import join
+    from isogloss.training.engine.distributed import init_distributed
     from isogloss.training.language_modeling.adapt import adaptation
     from isogloss.training.language_modeling.heldout import TextFiles
 
-    join()
+    init_distributed()
     with library_warnings(), work_kept(out), shared.bar("adapting") as tell:
         _, history = adaptation(
             model,
@@ -73,5 +73,5 @@ def adapt(
             **settings,
             **({} if evaluations is None else {"evaluations": evaluations}),
         )
-    if join().first:
+    if init_distributed().is_main:
         shared.show_figures(history.evaluations, out)

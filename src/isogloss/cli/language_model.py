@@ -15,7 +15,7 @@ from isogloss.cli.screen import err, log_lines, show_table
 if TYPE_CHECKING:
     from isogloss.corpora.parallel import ParallelSet
     from isogloss.training.language_modeling.heldout import TextFiles
-    from isogloss.training.language_modeling.train import Pace
+    from isogloss.training.language_modeling.train import StepMetrics
 
 Probes = Annotated[
     list[str] | None, typer.Option("--parallel", help="LANGUAGE=FILE …: parallel text on which alignment is watched.")
@@ -42,7 +42,7 @@ def parallel(words: Sequence[str] | None) -> ParallelSet | None:
 
 
 @contextlib.contextmanager
-def bar(title: str) -> Iterator[Callable[[Pace], None]]:
+def bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
     """How far the budget is spent, the loss and the speed, on standard error; lines where that is no terminal."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -54,7 +54,7 @@ def bar(title: str) -> Iterator[Callable[[Pace], None]]:
     with bars as progress:
         task = progress.add_task(title, total=1.0, state="reading text")
 
-        def tell(pace: Pace) -> None:
+        def tell(pace: StepMetrics) -> None:
             used = "" if pace.utilisation is None else f" · {pace.utilisation:.0%} of the GPU"
             state = f"step {pace.step:,} · loss {pace.loss:.3f} · {pace.tokens_per_second:,.0f} tokens/s{used}"
             progress.update(task, completed=pace.share, state=state)

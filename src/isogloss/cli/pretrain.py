@@ -47,11 +47,11 @@ def pretrain(
 ) -> None:
     """Train tokenizer and model from scratch on raw text; the folder loads with `AutoModel.from_pretrained`."""
     from isogloss.corpora.readers import read_parallel
-    from isogloss.training.engine.distributed import join
+    from isogloss.training.engine.distributed import init_distributed
     from isogloss.training.language_modeling.model_files import read_history
     from isogloss.training.language_modeling.pretrain import pretrain as run
 
-    join()
+    init_distributed()
     translations = settings.get("objective") == "tlm"
     source = read_parallel(files_by_language(text, "--text")) if translations else shared.texts(text, "--text", repair)
     with library_warnings(), work_kept(out), shared.bar("pretraining") as tell:
@@ -76,5 +76,5 @@ def pretrain(
             **settings,
             **({} if evaluations is None else {"evaluations": evaluations}),
         )
-    if join().first:
+    if init_distributed().is_main:
         shared.show_figures(read_history(out).evaluations, out)

@@ -12,7 +12,7 @@ from isogloss.cli.screen import err, log_lines, warn
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
     from isogloss.tasks.task import Task
-    from isogloss.training.engine.progress import Report
+    from isogloss.training.engine.progress import EpochMetrics
 
 
 def read_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> AnyCorpus:
@@ -37,7 +37,7 @@ def work_kept(folder: Path | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def training_bar() -> Iterator[Callable[[str, Report], None]]:
+def training_bar() -> Iterator[Callable[[str, EpochMetrics], None]]:
     """A bar for each fine-tuning with loss, dev score and speed, on standard error; lines where that is no terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -49,7 +49,7 @@ def training_bar() -> Iterator[Callable[[str, Report], None]]:
     with shown as progress:
         bars: dict[str, TaskID] = {}
 
-        def tell(what: str, report: Report) -> None:
+        def tell(what: str, report: EpochMetrics) -> None:
             if what not in bars:
                 bars[what] = progress.add_task(what, state="")
             best = "" if report.best is None else f" · dev {report.best:.4f}"

@@ -15,16 +15,16 @@ from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import read_for, training_bar, work_kept
 from isogloss.core.errors import UsageError
 from isogloss.core.settings import SettingValues
-from isogloss.training.engine.settings import NoisySettings
+from isogloss.training.engine.settings import NoisyTrainingSettings
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
     from isogloss.results.rows.results import Results
     from isogloss.tasks.task import Task
-    from isogloss.training.engine.progress import Report
+    from isogloss.training.engine.progress import EpochMetrics
 
 
-@with_settings("settings", NoisySettings, default_of_required="published value of the task")
+@with_settings("settings", NoisyTrainingSettings, default_of_required="published value of the task")
 def transfer(
     *,
     model: Annotated[
@@ -78,7 +78,7 @@ def transfer(
     from isogloss.studies.execution.corpora import language_of_name
     from isogloss.tasks import TASKS
     from isogloss.tasks.bilstm import task_over
-    from isogloss.training.engine.distributed import join
+    from isogloss.training.engine.distributed import init_distributed
     from isogloss.training.finetuning.transfer import changed
     from isogloss.training.finetuning.transfer import transfer as run
 
@@ -96,7 +96,7 @@ def transfer(
         _check_pattern(predict, list(files), numbers)
     corpora = {"train": read_for(chosen, train, source, repair), "dev": read_for(chosen, dev, source, repair)}
     tests = {name: read_for(chosen, path, language_of_name(name), repair) for name, path in files.items()}
-    join()
+    init_distributed()
     if model == BILSTM:
         loaded = bilstm(vectors, device=device)
     else:
@@ -123,7 +123,7 @@ def transfer(
             progress=lambda seed, report: tell(f"seed {seed}", report),
             **settings,
         )
-    if join().first:
+    if init_distributed().is_main:
         _finish(results, chosen, tests, write or [], predict)
 
 
@@ -166,7 +166,7 @@ def _best_of_grid(
     seed: int,
     settings: SettingValues,
     folder: Path | None,
-    tell: Callable[[str, Report], None],
+    tell: Callable[[str, EpochMetrics], None],
 ) -> SettingValues:
     from isogloss.training.engine.settings import settings_for
     from isogloss.training.finetuning.grid_search import grid_search

@@ -27,7 +27,7 @@ from isogloss.studies.planning.explain import explain
 from isogloss.studies.planning.planner import Plan, plan_study
 from isogloss.studies.planning.stack_grouping import joined, most_alike, trainings
 from isogloss.studies.schema.study_file import study_of
-from isogloss.training.engine.progress import NotFinite
+from isogloss.training.engine.progress import DivergenceError
 
 ADAPT = {"adapt": {"text": "lab:qlb/train/20", "steps": 4}}
 REPLAY = {"bitext": "lab:qla,qlb/train/20", "pairs": 3}
@@ -293,7 +293,7 @@ def test_what_cannot_be_stacked_is_trained_one_by_one(
 
 
 def astray(*_: Any, **__: Any) -> None:
-    raise NotFinite(3, 0.1)
+    raise DivergenceError(3, 0.1)
 
 
 def test_a_stack_that_goes_astray_is_trained_one_by_one(
@@ -314,7 +314,7 @@ def test_a_stack_is_tried_once(quiet: Path, tmp_path: Path, monkeypatch: pytest.
     def tried(*_: Any, **__: Any) -> bool:
         tries.append(why)
         if why == "astray":
-            raise NotFinite(3, 0.1)
+            raise DivergenceError(3, 0.1)
         return False
 
     monkeypatch.setattr(makers, "finetune_together" if why == "astray" else "can_go_together", tried)

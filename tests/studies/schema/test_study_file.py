@@ -10,7 +10,7 @@ from isogloss.core.errors import InputError, IsoglossError
 from isogloss.studies.schema.interventions import CHANGES
 from isogloss.studies.schema.settings import FINE_TUNING_SETTINGS
 from isogloss.studies.schema.study_file import read_study, study_of
-from isogloss.training.engine.settings import NoisySettings
+from isogloss.training.engine.settings import NoisyTrainingSettings
 
 FILE = """\
 name: table
@@ -195,7 +195,7 @@ def test_a_model_may_be_made_or_changed() -> None:
 
 
 def test_settings_of_a_study_are_those_of_training() -> None:
-    assert set(FINE_TUNING_SETTINGS.fields) == {field.name for field in fields(NoisySettings)}
+    assert set(FINE_TUNING_SETTINGS.fields) == {field.name for field in fields(NoisyTrainingSettings)}
 
 
 def test_every_stored_change_has_a_seed_of_its_own() -> None:

@@ -26,8 +26,8 @@ from isogloss.training.adjustment.pairs import encode_pairs
 from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 from isogloss.training.engine import batch_shapes as shapes
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.distributed import Workers
-from isogloss.training.engine.progress import NotFinite
+from isogloss.training.engine.distributed import WorkerGroup
+from isogloss.training.engine.progress import DivergenceError
 from isogloss.training.engine.settings import learning_rate_at
 
 PAIRS = bitext(40)
@@ -77,7 +77,7 @@ def test_the_recipe_is_the_published_one(bert: LoadedModel) -> None:
 
 def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU: other shapes, masks that are always there, fillers in place of missing pairs."""
-    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    monkeypatch.setattr(shapes, "LAUNCH_MS", 1e6)
     settings = AdjustmentSettings(epochs=3, batch=7, learning_rate=1e-3)
     examples = encode_pairs(bert, [PAIRS[:20], bitext(9, lang="en-ru")], PairOptions())
 
@@ -156,7 +156,7 @@ def test_half_precision_is_adjusted_in_single(bert: LoadedModel) -> None:
 
 
 def test_divergence_is_told(bert: LoadedModel) -> None:
-    with pytest.raises(NotFinite, match="diverged"):
+    with pytest.raises(DivergenceError, match="diverged"):
         ig.adjust(bert, PAIRS, batch=8, learning_rate=1e30, epochs=3)
 
 
@@ -193,7 +193,7 @@ def test_what_cannot_be_is_told(bert: LoadedModel, monkeypatch: pytest.MonkeyPat
             adjustment(bert, PAIRS, **options)
     with pytest.raises(UsageError, match="no pretrained layers"):
         adjustment(ig.bilstm(device="cpu"), PAIRS)
-    monkeypatch.setattr("isogloss.training.adjustment.adjust.join", lambda: Workers(0, 2))
+    monkeypatch.setattr("isogloss.training.adjustment.adjust.init_distributed", lambda: WorkerGroup(0, 2))
     with pytest.raises(UsageError, match="one process"):
         adjustment(bert, PAIRS)
 

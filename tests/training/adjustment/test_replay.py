@@ -78,7 +78,7 @@ def test_every_task_learns_with_it(bert: LoadedModel, name: str) -> None:
 @pytest.mark.parametrize("name", ["pos", "nli"])
 def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """As on a GPU: pairs of all steps in one shape, beside the task's few."""
-    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    monkeypatch.setattr(shapes, "LAUNCH_MS", 1e6)
     extra = alignment_replay(PAIRS, weight=1.0, pairs=4).bound(bert, nudged(bert), 0)
     recorder = Recorder()
     plain = stepper(nudged(bert), name, extra=extra)

@@ -8,7 +8,7 @@ from shared_data import shared
 
 import isogloss as ig
 from isogloss.models.tokenization.batching import padding_share
-from isogloss.training.engine.epoch_order import epoch_batches, parts
+from isogloss.training.engine.epoch_order import epoch_batches, split_evenly
 
 LENGTHS = st.lists(st.integers(1, 60), min_size=1, max_size=200).map(np.array)
 
@@ -64,5 +64,5 @@ def test_little_padding_on_a_real_treebank() -> None:
 
 
 def test_parts_are_even_and_never_empty() -> None:
-    assert [part.tolist() for part in parts(np.arange(2), 4)] == [[0], [1]]
-    assert parts(np.arange(0), 3) == []
+    assert [part.tolist() for part in split_evenly(np.arange(2), 4)] == [[0], [1]]
+    assert split_evenly(np.arange(0), 3) == []

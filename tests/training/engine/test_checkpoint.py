@@ -96,21 +96,21 @@ def test_clear_leaves_what_is_not_ours(tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
 
 
-def test_slow_ones_are_left_out_in_passing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_ones_are_left_out_skip_if_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr("isogloss.training.engine.checkpoints.time.monotonic", lambda: clock[0])
     hashing = "isogloss.training.engine.checkpoints.file_hash"
     monkeypatch.setattr(hashing, lambda _: clock.__setitem__(0, clock[0] + 6.0))
-    checkpoints = Checkpoints(tmp_path, "run", apart=20.0)
+    checkpoints = Checkpoints(tmp_path, "run", min_seconds=20.0)
 
-    def kept(at: float, step: int, in_passing: bool) -> bool:
+    def kept(at: float, step: int, skip_if_slow: bool) -> bool:
         clock[0] = at
-        checkpoints.save(step, {}, in_passing=in_passing)
+        checkpoints.save(step, {}, skip_if_slow=skip_if_slow)
         return (tmp_path / f"checkpoint-{step}").exists()
 
-    assert not kept(19, 1, in_passing=False)  # too soon in any case
-    assert kept(21, 2, in_passing=True)  # until 27: it took 6 seconds
-    assert not kept(27 + 119, 3, in_passing=True)
-    assert kept(27 + 119, 4, in_passing=False)  # asked for; until 152
-    assert not kept(152 + 19, 5, in_passing=False)
-    assert kept(152 + 121, 6, in_passing=True)
+    assert not kept(19, 1, skip_if_slow=False)  # too soon in any case
+    assert kept(21, 2, skip_if_slow=True)  # until 27: it took 6 seconds
+    assert not kept(27 + 119, 3, skip_if_slow=True)
+    assert kept(27 + 119, 4, skip_if_slow=False)  # asked for; until 152
+    assert not kept(152 + 19, 5, skip_if_slow=False)
+    assert kept(152 + 121, 6, skip_if_slow=True)

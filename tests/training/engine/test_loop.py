@@ -19,10 +19,10 @@ from isogloss.core.errors import UsageError
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.epoch_order import epoch_batches
 from isogloss.training.engine.loop import train
-from isogloss.training.engine.progress import NotFinite, Report
-from isogloss.training.engine.settings import Settings
+from isogloss.training.engine.progress import DivergenceError, EpochMetrics
+from isogloss.training.engine.settings import TrainingSettings
 
-SETTINGS = Settings(epochs=4, batch=4, learning_rate=0.02)
+SETTINGS = TrainingSettings(epochs=4, batch=4, learning_rate=0.02)
 STEPS = 24
 
 
@@ -179,7 +179,7 @@ def test_a_loss_that_is_no_number_ends_the_run_and_is_not_saved(tmp_path: Path, 
         return objective.loss(network, items) * (wrong if calls[0] == 8 else 1.0)
 
     checkpoints = Checkpoints(tmp_path, "run", steps=1)
-    with pytest.raises(NotFinite, match=r"by step 8 \(learning rate 0\.0155\).*lower learning_rate"):
+    with pytest.raises(DivergenceError, match=r"by step 8 \(learning rate 0\.0155\).*lower learning_rate"):
         train(network, replace(objective, loss=loss), SETTINGS, seed=0, checkpoints=checkpoints)
     state = checkpoints.latest()
     assert state is not None
@@ -194,12 +194,12 @@ def test_a_gradient_that_is_no_number_is_found_without_checkpoints() -> None:
         value = objective.loss(network, items)
         return value + (value - value).abs().sqrt()  # the slope of a root at 0
 
-    with pytest.raises(NotFinite, match="by step 6"):
+    with pytest.raises(DivergenceError, match="by step 6"):
         train(network, replace(objective, loss=loss), SETTINGS, seed=0)
 
 
 def test_reports_tell_what_happens() -> None:
-    reports: list[Report] = []
+    reports: list[EpochMetrics] = []
     network, objective = regression(items=100)
     log = train(network, objective, SETTINGS, seed=0, progress=reports.append)
     assert [(r.epoch, r.score) for r in reports if r.score is not None] == [(r.epoch, r.score) for r in log]

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from isogloss.training.engine.muon import Muon, orthogonal
-from isogloss.training.engine.optimizer import Together, muon
+from isogloss.training.engine.muon import Muon, orthogonalize
+from isogloss.training.engine.optimizer import CombinedOptimizer, muon
 from isogloss.training.language_modeling.settings import LanguageModelSettings as Settings
 
 
 @given(st.integers(2, 24), st.integers(2, 24), st.integers(0, 1000))
 def test_singular_values_become_about_one(rows: int, columns: int, seed: int) -> None:
     matrices = torch.randn(3, rows, columns, generator=torch.Generator().manual_seed(seed))
-    before, after = torch.linalg.svd(matrices), torch.linalg.svdvals(orthogonal(matrices))
+    before, after = torch.linalg.svd(matrices), torch.linalg.svdvals(orthogonalize(matrices))
     clear = before.S / before.S.norm(dim=-1, keepdim=True) > 0.03  # tiny ones need more steps than five
     assert bool(((after > 0.5) & (after < 1.3))[clear].all())
-    rotated = before.U.mT @ orthogonal(matrices) @ before.Vh.mT  # the same singular vectors
+    rotated = before.U.mT @ orthogonalize(matrices) @ before.Vh.mT  # the same singular vectors
     size = min(rows, columns)
     assert torch.allclose(rotated[:, :size, :size], torch.diag_embed(after_in_order(rotated, size)), atol=2e-3)
 
@@ -65,7 +65,7 @@ def test_which_weights_it_moves() -> None:
 
 
 def test_it_goes_on_from_its_state() -> None:
-    def steps(network: nn.Module, optimizer: Together, first: int, last: int) -> None:
+    def steps(network: nn.Module, optimizer: CombinedOptimizer, first: int, last: int) -> None:
         for step in range(first, last):
             torch.manual_seed(step)
             for parameter in network.parameters():
@@ -94,4 +94,4 @@ def test_no_gradient_no_move() -> None:
 
 @pytest.mark.parametrize("shape", [(1, 5), (5, 1)])
 def test_single_rows_and_columns(shape: tuple[int, int]) -> None:
-    assert torch.isfinite(orthogonal(torch.randn(2, *shape))).all()
+    assert torch.isfinite(orthogonalize(torch.randn(2, *shape))).all()

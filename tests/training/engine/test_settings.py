@@ -7,7 +7,7 @@ from transformers import get_linear_schedule_with_warmup
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.tasks.task import Recipe
 from isogloss.training.engine.optimizer import adamw
-from isogloss.training.engine.settings import Settings, learning_rate_at, settings_for
+from isogloss.training.engine.settings import TrainingSettings, learning_rate_at, settings_for
 
 RECIPE = Recipe(epochs=6, batch=16, learning_rate=5e-5)
 
@@ -16,7 +16,7 @@ RECIPE = Recipe(epochs=6, batch=16, learning_rate=5e-5)
 def test_the_schedule_is_that_of_transformers(steps: int) -> None:
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=3e-4)
     schedule = get_linear_schedule_with_warmup(optimizer, int(0.1 * steps), steps)
-    settings = Settings(1, 1, 3e-4)
+    settings = TrainingSettings(1, 1, 3e-4)
     for step in range(steps):
         assert learning_rate_at(step, steps, settings) == pytest.approx(optimizer.param_groups[0]["lr"], abs=1e-12)
         optimizer.step()
@@ -24,11 +24,11 @@ def test_the_schedule_is_that_of_transformers(steps: int) -> None:
 
 
 def test_a_run_of_one_step_learns() -> None:
-    assert learning_rate_at(0, 1, Settings(1, 1, 0.5)) == 0.5
+    assert learning_rate_at(0, 1, TrainingSettings(1, 1, 0.5)) == 0.5
 
 
 def test_what_is_not_given_is_the_recipe() -> None:
-    assert settings_for(RECIPE, learning_rate=1e-5, batch=None) == Settings(6, 16, 1e-5)
+    assert settings_for(RECIPE, learning_rate=1e-5, batch=None) == TrainingSettings(6, 16, 1e-5)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,6 @@ def test_unknown_names_are_answered_with_a_suggestion() -> None:
 
 def test_biases_and_norms_are_not_decayed() -> None:
     network = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.LayerNorm(3), torch.nn.Embedding(5, 3))
-    decayed, spared = adamw(list(network.parameters()), Settings(1, 1, 1.0, weight_decay=0.5)).param_groups
+    decayed, spared = adamw(list(network.parameters()), TrainingSettings(1, 1, 1.0, weight_decay=0.5)).param_groups
     assert (decayed["weight_decay"], [tuple(p.shape) for p in decayed["params"]]) == (0.5, [(3, 2), (5, 3)])
     assert (spared["weight_decay"], [tuple(p.shape) for p in spared["params"]]) == (0.0, [(3,), (3,), (3,)])

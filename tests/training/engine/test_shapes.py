@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from isogloss.tasks.examples import Shape
 from isogloss.training.engine import batch_shapes as shapes
-from isogloss.training.engine.batch_shapes import grouped, rounded
+from isogloss.training.engine.batch_shapes import group_shapes, round_length_up
 
 SHAPES = st.builds(
     lambda length, rows, width: Shape(8 * length, rows, rows, (width,)),
@@ -18,14 +18,14 @@ SHAPES = st.builds(
 )
 
 
-def price(batches: list[Shape], groups: dict[tuple[int, int], shapes.Group]) -> float:
+def price(batches: list[Shape], groups: dict[tuple[int, int], shapes.ShapeGroup]) -> float:
     """What a run costs by the constants: recordings, launches, padding."""
     chosen = [groups[batch.length, batch.rows] for batch in batches]
     recorded = {id(group.shape): group for group in chosen if group.recorded}
-    cost = shapes.RECORDING * len({group.shape for group in recorded.values()})
+    cost = shapes.RECORDING_MS * len({group.shape for group in recorded.values()})
     for batch, group in zip(batches, chosen, strict=True):
         padding = group.shape.rows * group.shape.length - batch.rows * batch.length
-        cost += shapes.TOKEN * padding if group.recorded else shapes.LAUNCHING
+        cost += shapes.TOKEN_MS * padding if group.recorded else shapes.LAUNCH_MS
     return cost
 
 
@@ -40,7 +40,7 @@ def all_groupings(keys: list[tuple[int, int]], joined: dict[tuple[int, int], Sha
             whole = whole | joined[key]
         kinds = [True, False] if size == 1 else [True]
         for rest in all_groupings(keys[size:], joined):
-            ways += [{**dict.fromkeys(keys[:size], shapes.Group(whole, kind)), **rest} for kind in kinds]
+            ways += [{**dict.fromkeys(keys[:size], shapes.ShapeGroup(whole, kind)), **rest} for kind in kinds]
     return ways
 
 
@@ -49,8 +49,8 @@ def all_groupings(keys: list[tuple[int, int]], joined: dict[tuple[int, int], Sha
 def test_the_cheapest_of_all_groupings(kinds: list[Shape], times: int, token: float) -> None:
     batches = kinds * times
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shapes, "TOKEN", token)
-        groups = grouped(batches)
+        patch.setattr(shapes, "TOKEN_MS", token)
+        groups = group_shapes(batches)
         joined: dict[tuple[int, int], Shape] = {}
         for shape in kinds:
             key = shape.length, shape.rows
@@ -62,7 +62,7 @@ def test_the_cheapest_of_all_groupings(kinds: list[Shape], times: int, token: fl
 @given(st.lists(SHAPES, min_size=1, max_size=30))
 @settings(max_examples=60)
 def test_every_batch_fits_into_the_shape_of_its_group(batches: list[Shape]) -> None:
-    groups = grouped(batches)
+    groups = group_shapes(batches)
     for batch in batches:
         group = groups[batch.length, batch.rows]
         assert batch | group.shape == group.shape
@@ -73,11 +73,18 @@ def test_more_epochs_are_worth_more_recordings() -> None:
     numbers = []
     for epochs in (1, 40, 400):
         batches = [Shape(length, 32, 32, (length,)) for length in lengths for _ in range(3 * epochs)]
-        groups = grouped(batches).values()
+        groups = group_shapes(batches).values()
         numbers.append(len(Counter(group.shape for group in groups if group.recorded)))
     assert numbers == sorted(numbers)
     assert numbers[0] < numbers[-1] == 10
 
 
 def test_lengths_are_not_rounded_beyond_the_model() -> None:
-    assert [rounded(Shape(n, 1, 1, ()), 510).length for n in (1, 8, 9, 503, 505, 510)] == [8, 8, 16, 504, 510, 510]
+    assert [round_length_up(Shape(n, 1, 1, ()), 510).length for n in (1, 8, 9, 503, 505, 510)] == [
+        8,
+        8,
+        16,
+        504,
+        510,
+        510,
+    ]

@@ -20,16 +20,16 @@ from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch
 from isogloss.training.engine import batch_shapes as shapes
 from isogloss.training.engine import cuda_graphs as graphs
-from isogloss.training.engine.cuda_graphs import Graphs, Waits, packed, stream_of_its_own, unpacked
+from isogloss.training.engine.cuda_graphs import GraphRunner, HostSyncError, pack_batches, side_stream, unpack_batches
 from isogloss.training.engine.determinism import reproducible
-from isogloss.training.engine.distributed import Workers
+from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.epoch_order import epoch_batches
 from isogloss.training.engine.objective import Objective
-from isogloss.training.engine.settings import Settings
+from isogloss.training.engine.settings import TrainingSettings
 from isogloss.training.engine.step import Stepper
 from isogloss.training.finetuning.finetune import objective
 
-SETTINGS = Settings(epochs=4, batch=3, learning_rate=3e-3)
+SETTINGS = TrainingSettings(epochs=4, batch=3, learning_rate=3e-3)
 CPU = torch.device("cpu")
 
 
@@ -47,7 +47,7 @@ class Recorder:
 def stepper(
     model: LoadedModel,
     name: str,
-    settings: Settings = SETTINGS,
+    settings: TrainingSettings = SETTINGS,
     record: Any = None,
     dropout: bool = False,
     extra: Any = None,
@@ -60,7 +60,7 @@ def stepper(
     return over(network, objective(model, task, corpus, corpus, labels, extra), settings, record)
 
 
-def over(network: nn.Module, learning: Objective, settings: Settings, record: Any) -> Stepper:
+def over(network: nn.Module, learning: Objective, settings: TrainingSettings, record: Any) -> Stepper:
     lengths = learning.lengths
     batches = [
         items
@@ -68,7 +68,7 @@ def over(network: nn.Module, learning: Objective, settings: Settings, record: An
         for items in epoch_batches(lengths, batch=settings.batch, tokens=None, seed=0, epoch=epoch)
     ]
     made = Stepper(
-        network, learning, settings, [[items] for items in batches], seed=0, workers=Workers(), record=record
+        network, learning, settings, [[items] for items in batches], seed=0, workers=WorkerGroup(), record=record
     )
     made.train()
     return made
@@ -87,7 +87,7 @@ def run(steps: Stepper, first: int = 0) -> list[float]:
 @pytest.mark.parametrize("name", TASKS)
 def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Another shape, a mask that is always there, the rate in a tensor: the same losses and weights."""
-    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    monkeypatch.setattr(shapes, "LAUNCH_MS", 1e6)
     plain = stepper(bert, name)
     recorder = Recorder()
     recorded = stepper(bert, name, record=recorder)
@@ -102,14 +102,14 @@ def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytes
 
 
 def test_each_shape_is_recorded_once_and_rare_ones_never(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    for constant, value in (("RECORDING", 1.0), ("LAUNCHING", 1e6), ("TOKEN", 10.0)):
+    for constant, value in (("RECORDING_MS", 1.0), ("LAUNCH_MS", 1e6), ("TOKEN_MS", 10.0)):
         monkeypatch.setattr(shapes, constant, value)
     recorder = Recorder()
     steps = stepper(bert, "pos", record=recorder)
     run(steps)
     assert recorder.recorded <= len({group.shape for group in steps.groups.values()})
     assert recorder.recorded > 1
-    monkeypatch.setattr(shapes, "RECORDING", 1e12)
+    monkeypatch.setattr(shapes, "RECORDING_MS", 1e12)
     recorder = Recorder()
     run(stepper(bert, "pos", record=recorder))
     assert recorder.recorded == 0
@@ -149,7 +149,7 @@ def test_a_step_that_waits_is_done_the_plain_way(bert: LoadedModel, monkeypatch:
     def waiting(network: nn.Module, batch: Batch) -> Tensor:
         value = TASKS["pos"].loss(network, batch)
         value.backward()  # gradients that must not stay behind
-        raise Waits("reads a number")
+        raise HostSyncError("reads a number")
 
     shaped = replace(steps.objective.shaped, loss=waiting)  # type: ignore[type-var]
     steps.objective = replace(steps.objective, shaped=shaped)
@@ -190,8 +190,8 @@ def batch_of(numbers: int) -> Batch:
 
 def test_packed_and_unpacked() -> None:
     batches = [batch_of(5), batch_of(7)]
-    flat = packed(*batches)
-    back = unpacked(flat, *batches)
+    flat = pack_batches(*batches)
+    back = unpack_batches(flat, *batches)
     for read, batch in zip(back, batches, strict=True):
         for one, other in zip(tensors(read), tensors(batch), strict=True):
             assert torch.equal(one, other)
@@ -210,13 +210,13 @@ def test_a_replayed_step_reads_the_batch_at_hand() -> None:
     def step(*batches: Batch) -> None:
         read.extend(int(batch.ids[0, 0]) for batch in batches)
 
-    steps = Graphs(step, CPU, Recorder())
+    steps = GraphRunner(step, CPU, Recorder())
     shape = shapes.Shape(3, 2, 2, (1, 3))
     for number in range(6):
-        steps.run(shapes.Group(shape, recorded=True), batch_of(number), batch_of(number + 50))
+        steps.run(shapes.ShapeGroup(shape, recorded=True), batch_of(number), batch_of(number + 50))
     assert read == [n for number in range(6) for n in (number, number + 50)]
     assert list(steps._recorded) == [shape]
-    assert steps._launched == graphs.WARM
+    assert steps._launched == graphs.LAUNCHES_BEFORE_RECORDING
 
 
 def test_treebanks_train_alike_in_either_way(bert: LoadedModel) -> None:
@@ -239,13 +239,17 @@ def test_replayed_on_a_gpu(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch, n
     """Graphs and launches give the same, dropout included; the seed decides it all."""
     if not torch.cuda.is_available():
         pytest.skip("needs a GPU")
-    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    monkeypatch.setattr(shapes, "LAUNCH_MS", 1e6)
     device = torch.device("cuda", torch.cuda.current_device())
     on_gpu = replace(bert, network=copy.deepcopy(bert.network).to(device), body=copy.deepcopy(bert.body).to(device))
     losses, weights = [], []
-    for warm in (graphs.WARM, graphs.WARM, 10**9):  # twice recorded, once launched
-        monkeypatch.setattr(graphs, "WARM", warm)
-        with reproducible(device), stream_of_its_own(device):
+    for warm in (
+        graphs.LAUNCHES_BEFORE_RECORDING,
+        graphs.LAUNCHES_BEFORE_RECORDING,
+        10**9,
+    ):  # twice recorded, once launched
+        monkeypatch.setattr(graphs, "LAUNCHES_BEFORE_RECORDING", warm)
+        with reproducible(device), side_stream(device):
             steps = stepper(on_gpu, name, dropout=True)
             assert steps.graphs is not None
             losses.append(run(steps))

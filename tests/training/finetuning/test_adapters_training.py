@@ -25,8 +25,8 @@ from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import collate
 from isogloss.training.engine import batch_shapes as shapes
-from isogloss.training.engine.bf16_copy import Shadow
-from isogloss.training.engine.settings import Settings
+from isogloss.training.engine.bf16_copy import Bf16Copy
+from isogloss.training.engine.settings import TrainingSettings
 from isogloss.training.finetuning.adapter_swapping import (
     entropy_minimised,
     minimise_entropy,
@@ -41,7 +41,7 @@ from isogloss.training.language_modeling.adapt import adaptation
 from isogloss.training.language_modeling.losses import causal_loss, masked_loss
 
 QUICK: dict[str, Any] = {"steps": 6, "batch": 8, "length": 32, "learning_rate": 5e-3}
-SETTINGS = Settings(epochs=2, batch=8, learning_rate=5e-3, warmup=0.0)
+SETTINGS = TrainingSettings(epochs=2, batch=8, learning_rate=5e-3, warmup=0.0)
 TASK_NAMES = ("pos", "parse")
 
 
@@ -257,7 +257,7 @@ def test_steps_with_adapters_can_be_recorded(kind: str, bert: LoadedModel, monke
     """The same losses and weights as in plain steps, and the base untouched in both."""
     if kind == "lora":
         pytest.importorskip("peft")
-    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    monkeypatch.setattr(shapes, "LAUNCH_MS", 1e6)
     model = clone(bert)
     if kind == "lora":
         lora(2)(model, seed=0)
@@ -276,10 +276,10 @@ def test_a_copy_in_bf16_trains_the_adapters(bert: LoadedModel) -> None:
     """As on a GPU: the copy computes, its gradients go to the weights that are trained, and to no others."""
     model = task_adapter(4)(language_adapter(2)(clone(bert), seed=0), seed=0)
     network = TASKS["pos"].network(model, TASKS["pos"].labels(treebank(8)))
-    shadow = Shadow(network, bf16=True)
+    shadow = Bf16Copy(network, bf16=True)
     ids = torch.arange(5, 15)[None]
     shadow.network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits.sum().backward()
-    shadow.take_gradients()
+    shadow.collect_gradients()
     graded = {name for name, weight in network.named_parameters() if weight.grad is not None}
     trained = {name for name, weight in network.named_parameters() if weight.requires_grad}
     assert graded == trained and any(".task." in name for name in graded)

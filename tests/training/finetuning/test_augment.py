@@ -11,9 +11,9 @@ from isogloss.models.bilstm.baseline import bilstm
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_over
-from isogloss.training.engine.distributed import join
+from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.loop import _Training
-from isogloss.training.engine.settings import NoisySettings, Settings, settings_for
+from isogloss.training.engine.settings import NoisyTrainingSettings, TrainingSettings, settings_for
 from isogloss.training.finetuning.augmentation import training_examples
 from isogloss.training.finetuning.finetune import finetune, objective
 
@@ -22,13 +22,13 @@ BANK = Laboratory(seed=0).treebank("qla", "train", 12)
 LABELS = POS.labels(BANK)
 
 
-def noisy(**changes: float) -> Settings:
+def noisy(**changes: float) -> TrainingSettings:
     return settings_for(POS.recipe, epochs=3, batch=4, **changes)
 
 
 def test_settings_without_noise_are_what_they_were() -> None:
-    assert type(settings_for(POS.recipe, epochs=3, subword_dropout=0.0)) is Settings
-    assert isinstance(noisy(subword_dropout=0.1), NoisySettings)
+    assert type(settings_for(POS.recipe, epochs=3, subword_dropout=0.0)) is TrainingSettings
+    assert isinstance(noisy(subword_dropout=0.1), NoisyTrainingSettings)
     with pytest.raises(UsageError, match="subword_dropout must lie in"):
         noisy(subword_dropout=1.0)
     with pytest.raises(UsageError, match="character_noise in"):
@@ -52,7 +52,7 @@ def test_the_loop_reads_one_version_an_epoch(bert: LoadedModel) -> None:
     settings = noisy(character_noise=0.2)
     learning = objective(bert, POS, BANK, BANK[:3], LABELS, None, settings, seed=1)
     network = POS.network(bert, LABELS)
-    order = _Training([network], learning, settings, [1], join(), None, None).order
+    order = _Training([network], learning, settings, [1], init_distributed(), None, None).order
     for epoch, steps in enumerate(order):
         items = sorted(int(item) for (batch,) in steps for item in batch)
         assert items == list(range(epoch * len(BANK), (epoch + 1) * len(BANK)))

@@ -18,7 +18,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
 from isogloss.tasks import TASKS
 from isogloss.training.engine.identity import corpus_identity, model_identity
-from isogloss.training.engine.progress import Report
+from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.finetuning import transfer as module
 from isogloss.training.finetuning.finetuned_files import load_finetuned
 from isogloss.training.finetuning.transfer import changed
@@ -118,9 +118,9 @@ def test_another_run_is_never_taken_for_this_one(
 
 def test_an_interrupted_run_goes_on_to_the_same_end(bert: LoadedModel, tmp_path: Path) -> None:
     whole = run(bert, out=tmp_path / "whole")
-    seen: list[Report] = []
+    seen: list[EpochMetrics] = []
 
-    def stop(seed: int, report: Report) -> None:
+    def stop(seed: int, report: EpochMetrics) -> None:
         seen.append(report)
         if report.score is not None:
             raise InterruptedError

@@ -15,7 +15,7 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.loading.load import load_model
 from isogloss.training.language_modeling import batches as language_batches
 from isogloss.training.language_modeling.adapt import adaptation
-from isogloss.training.language_modeling.heldout import survey
+from isogloss.training.language_modeling.heldout import split_texts
 from isogloss.training.language_modeling.packing import pack
 
 QUICK: dict[str, Any] = {"epochs": 3, "length": 32, "learning_rate": 5e-3}
@@ -41,7 +41,7 @@ def test_the_published_recipe_is_the_default(tmp_path: Path) -> None:
     out = tmp_path / "out"
     model = with_head("bert", tmp_path / "m")
     _, history = adaptation(model, TEXT, out=out, length=32)
-    sequences = len(pack(model, {"x": survey({"x": TEXT})["x"].train}, 32, by_line=True).ids)
+    sequences = len(pack(model, {"x": split_texts({"x": TEXT})["x"].train}, 32, by_line=True).ids)
     assert history.pace[-1].step == -(-20 * sequences // 8)
     settings = (out / "README.md").read_text(encoding="utf-8")
     assert "by_line: True" in settings and "batch: 8" in settings and "learning_rate: 5e-05" in settings
@@ -51,7 +51,7 @@ def test_an_epoch_reads_everything_once_and_the_mix_in_its_share(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[int] = []
-    original = language_batches.Batches.at
+    original = language_batches.BatchSampler.at
 
     def watched(self: Any, step: int) -> Any:
         read.extend(self.order.at(step).tolist())
@@ -59,7 +59,7 @@ def test_an_epoch_reads_everything_once_and_the_mix_in_its_share(
         return original(self, step)
 
     sizes: dict[str, int] = {}
-    monkeypatch.setattr(language_batches.Batches, "at", watched)
+    monkeypatch.setattr(language_batches.BatchSampler, "at", watched)
     text = [f"{line} {i}" for i, line in enumerate(TEXT)]
     mix = {"fr": TEXT * 3}
     adaptation(with_head("bert", tmp_path), text, mix=mix, mix_share=0.25, epochs=2, batch=4, length=32)

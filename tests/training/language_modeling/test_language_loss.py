@@ -12,9 +12,9 @@ from isogloss.core.errors import UsageError
 from isogloss.models.states.attention import unpadded_attention
 from isogloss.models.tokenization.training import train_tokenizer
 from isogloss.training.engine.budget import Budget
-from isogloss.training.language_modeling.batches import Batches
-from isogloss.training.language_modeling.losses import causal_loss, head, masked_loss, next_tokens
-from isogloss.training.language_modeling.masking import IGNORED
+from isogloss.training.language_modeling.batches import BatchSampler
+from isogloss.training.language_modeling.losses import causal_loss, masked_lm_head, masked_loss, next_tokens
+from isogloss.training.language_modeling.masking import IGNORED_LABEL
 from isogloss.training.language_modeling.packing import pack
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 
@@ -27,12 +27,12 @@ def test_the_masked_loss_is_the_model_librarys(tmp_path: Path, family: str, by_l
     """The head at masked places only gives what the whole forward pass with labels everywhere gives."""
     model = with_head(family, tmp_path)
     settings = LanguageModelSettings(by_line=by_line, **SETTINGS)  # type: ignore[arg-type]
-    batch = Batches(model, pack(model, {"x": TEXT}, 24, by_line=by_line), settings, 0).at(1)
-    assert batch.places is not None
-    everywhere = torch.full_like(batch.ids, IGNORED).scatter(1, batch.places, batch.labels)
+    batch = BatchSampler(model, pack(model, {"x": TEXT}, 24, by_line=by_line), settings, 0).at(1)
+    assert batch.positions is not None
+    everywhere = torch.full_like(batch.ids, IGNORED_LABEL).scatter(1, batch.positions, batch.labels)
     network: Any = model.network
     expected = network(input_ids=batch.ids, attention_mask=batch.attention, labels=everywhere).loss
-    found = masked_loss(network, batch.ids, batch.attention, batch.places, batch.labels) / batch.terms
+    found = masked_loss(network, batch.ids, batch.attention, batch.positions, batch.labels) / batch.terms
     assert float(found.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
 
 
@@ -41,8 +41,8 @@ def test_the_masked_loss_is_the_model_librarys(tmp_path: Path, family: str, by_l
 def test_the_causal_loss_is_the_model_librarys(tmp_path: Path, family: str, by_line: bool) -> None:
     model = with_head(family, tmp_path)
     settings = LanguageModelSettings("clm", by_line=by_line, **SETTINGS)  # type: ignore[arg-type]
-    batch = Batches(model, pack(model, {"x": TEXT}, 24, by_line=by_line), settings, 0).at(0)
-    labels = batch.ids if batch.attention is None else batch.ids.masked_fill(~batch.attention, IGNORED)
+    batch = BatchSampler(model, pack(model, {"x": TEXT}, 24, by_line=by_line), settings, 0).at(0)
+    labels = batch.ids if batch.attention is None else batch.ids.masked_fill(~batch.attention, IGNORED_LABEL)
     network: Any = model.network
     attention = None if batch.attention is None else batch.attention.long()
     expected = network(input_ids=batch.ids, attention_mask=attention, labels=labels).loss
@@ -52,13 +52,13 @@ def test_the_causal_loss_is_the_model_librarys(tmp_path: Path, family: str, by_l
 
 def test_next_tokens() -> None:
     present = torch.tensor([[True, True, False]])
-    assert next_tokens(torch.tensor([[5, 6, 7]]), None).tolist() == [[6, 7, IGNORED]]
-    assert next_tokens(torch.tensor([[5, 6, 7]]), present).tolist() == [[6, IGNORED, IGNORED]]
+    assert next_tokens(torch.tensor([[5, 6, 7]]), None).tolist() == [[6, 7, IGNORED_LABEL]]
+    assert next_tokens(torch.tensor([[5, 6, 7]]), present).tolist() == [[6, IGNORED_LABEL, IGNORED_LABEL]]
 
 
 def test_an_unknown_head_is_named() -> None:
     with pytest.raises(UsageError, match="head of Linear"):
-        head(nn.Linear(2, 2))
+        masked_lm_head(nn.Linear(2, 2))
 
 
 @pytest.mark.parametrize("family", ["bert", "modernbert", "llama", "gemma3_text"])
@@ -80,7 +80,7 @@ def test_confined_attention_sees_no_other_line(tmp_path: Path, family: str) -> N
     network: Any = model.network
     causal = family == "llama"
     settings = LanguageModelSettings("clm" if causal else "mlm", confine=True, **SETTINGS)  # type: ignore[arg-type]
-    batches = Batches(model, pack(model, {"x": ["The cat sat.", "Yes"] * 4}, 24), settings, 0)
+    batches = BatchSampler(model, pack(model, {"x": ["The cat sat.", "Yes"] * 4}, 24), settings, 0)
     batch = batches.at(0)
     assert batch.attention is not None and batch.attention.shape == (4, 1, 24, 24)
     ends = torch.isin(batch.ids[0], batches.separator).nonzero()[:, 0].tolist()

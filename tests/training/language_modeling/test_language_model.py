@@ -16,12 +16,12 @@ from toy import fingerprint
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.progress import NotFinite
+from isogloss.training.engine.progress import DivergenceError
 from isogloss.training.language_modeling import train as language_model
-from isogloss.training.language_modeling.batches import Batches
+from isogloss.training.language_modeling.batches import BatchSampler
 from isogloss.training.language_modeling.packing import pack
 from isogloss.training.language_modeling.settings import LanguageModelSettings
-from isogloss.training.language_modeling.train import History, Pace, train_language_model
+from isogloss.training.language_modeling.train import StepMetrics, TrainingHistory, train_language_model
 
 SETTINGS = LanguageModelSettings(batch=4, length=24, learning_rate=3e-3, budget=Budget(steps=12))
 
@@ -43,10 +43,10 @@ def trained(
     model: LoadedModel,
     settings: LanguageModelSettings = SETTINGS,
     checkpoints: Checkpoints | None = None,
-    progress: Callable[[Pace], None] | None = None,
+    progress: Callable[[StepMetrics], None] | None = None,
     dropout: float = 0.0,
     evaluate: Any = None,
-) -> tuple[LoadedModel, History]:
+) -> tuple[LoadedModel, TrainingHistory]:
     ours = fresh(model, dropout)
     words = settings.masking == "words"
     sequences = pack(ours, {"en": TEXT, "fr": TEXT[:3]}, settings.length, by_line=settings.by_line, words=words)
@@ -110,15 +110,15 @@ def test_the_loop_is_plain_adamw(bert: LoadedModel) -> None:
     found, _ = trained(bert, settings)
     other = fresh(bert)
     network: Any = other.network.train()
-    batches = Batches(other, pack(other, {"en": TEXT, "fr": TEXT[:3]}, 24), settings, 3)
+    batches = BatchSampler(other, pack(other, {"en": TEXT, "fr": TEXT[:3]}, 24), settings, 3)
     matrices, vectors = ([p for p in network.parameters() if (p.ndim > 1) == wanted] for wanted in (True, False))
     groups = [{"params": matrices, "weight_decay": 0.01}, {"params": vectors, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=1.0)
     rates = [0.0, *(3e-3 * (1 + math.cos(math.pi * (share - 0.05) / 0.95)) / 2 for share in (0.25, 0.5, 0.75))]
     for step, rate in enumerate(rates):
         batch = batches.at(step)
-        assert batch.places is not None
-        labels = torch.full_like(batch.ids, -100).scatter(1, batch.places, batch.labels)
+        assert batch.positions is not None
+        labels = torch.full_like(batch.ids, -100).scatter(1, batch.positions, batch.labels)
         network(input_ids=batch.ids, labels=labels).loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         for group in optimizer.param_groups:
@@ -176,5 +176,5 @@ def test_budgets_of_tokens_and_minutes_end_it(bert: LoadedModel, monkeypatch: py
 
 
 def test_training_that_diverges_is_told(bert: LoadedModel) -> None:
-    with pytest.raises(NotFinite, match="diverged"):
+    with pytest.raises(DivergenceError, match="diverged"):
         trained(bert, replace(SETTINGS, learning_rate=1e30, clip=1e30, decay="constant", warmup=0.0))

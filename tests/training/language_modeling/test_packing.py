@@ -96,7 +96,7 @@ def test_word_pieces_tell_by_themselves_where_words_begin(bert: LoadedModel, mon
     """As offsets and the tokenizer's words do."""
     lines = [*SENTENCES, "don't  stop -- it's 12.5% «ok»?!", "##x a##b 日本語"]
     fast = pack(bert, {"en": lines}, 24, words=True)
-    monkeypatch.setattr("isogloss.training.language_modeling.packing._beginnings", lambda tokenizer: None)
+    monkeypatch.setattr("isogloss.training.language_modeling.packing._word_start_table", lambda tokenizer: None)
     slow = pack(bert, {"en": lines}, 24, words=True)
     assert np.array_equal(fast.starts, slow.starts)  # type: ignore[arg-type]
 
@@ -112,7 +112,7 @@ def test_odd_lines_in_chunks_are_cut_as_one_by_one(bert: LoadedModel, lines: lis
     stream = [token for ids in whole for token in ids]
     joined = (stream + stream[:room] * room)[: -(-len(stream) // room) * room]  # filled up from the beginning
     pieces = [ids[i : i + room] for ids in (whole if by_line else [joined]) for i in range(0, len(ids), room)]
-    with patch("isogloss.training.language_modeling.packing.CHUNK", 3):
+    with patch("isogloss.training.language_modeling.packing.CHUNK_LINES", 3):
         packed = pack(bert, {"en": lines}, room + 2, by_line=by_line, words=True)
     marks = bert.tokenizer
     framed = [[marks.cls_token_id, *ids, marks.sep_token_id] for ids in pieces]

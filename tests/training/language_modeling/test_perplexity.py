@@ -43,7 +43,7 @@ def test_batches_do_not_matter_and_seeds_do(tmp_path: Path, monkeypatch: pytest.
     model = with_head("bert", tmp_path)
     expected = perplexity(model, TEXT, length=40)
     assert perplexity(model, TEXT, length=40, seed=1) != expected
-    monkeypatch.setattr(module, "BUDGET", 50)
+    monkeypatch.setattr(module, "BATCH_TOKENS", 50)
     assert perplexity(model, TEXT, length=40) == pytest.approx(expected, rel=1e-5)
 
 

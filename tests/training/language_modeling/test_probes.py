@@ -7,7 +7,7 @@ from tiny_models import SENTENCES
 from isogloss.analysis.similarity import similarity
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.training.language_modeling.alignment_probe import probe
+from isogloss.training.language_modeling.alignment_probe import alignment_rows
 
 
 @pytest.fixture
@@ -20,13 +20,13 @@ def test_a_probe_is_what_similarity_measures(model: LoadedModel) -> None:
     parallel = ParallelSet({"en": tuple(SENTENCES), "fr": turned}, tuple(map(str, range(len(SENTENCES)))))
     curves = similarity(model, parallel, source="en", indexes=["cka", "matching"], bootstrap=0).frame
     expected = {(r["layer"], r["index"]): r["value"] for r in curves.iter_rows(named=True)}
-    rows = probe(model, parallel)
+    rows = alignment_rows(model, parallel)
     assert {(row["source"], row["target"]) for row in rows} == {("en", "fr")}
     assert {(row["layer"], row["index"]): row["value"] for row in rows} == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_language_matches_itself(model: LoadedModel) -> None:
     parallel = ParallelSet({lang: tuple(SENTENCES) for lang in ("en", "fr")}, tuple(map(str, range(len(SENTENCES)))))
-    for row in probe(model, parallel, source="fr"):
+    for row in alignment_rows(model, parallel, source="fr"):
         assert row["target"] == "en"
         assert row["value"] == pytest.approx(1.0)

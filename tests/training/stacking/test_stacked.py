@@ -27,7 +27,7 @@ from isogloss.models.states.attention import padded_attention
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE, Batch, Example, Shape, Sizes, collate
 from isogloss.tasks.tagging import mean_cross_entropy
-from isogloss.training.stacking.networks import FAMILIES, give_weights, stackable, stacked
+from isogloss.training.stacking.networks import STACKABLE_MODEL_TYPES, copy_weights_back, stack_networks, stackable
 
 Tiny = Callable[[str], LoadedModel]
 HEADS = ["token", "sequence", "span", "parser"]
@@ -122,13 +122,13 @@ def gradients(network: nn.Module, answers: Tensor, weights: Tensor) -> dict[str,
 
 
 @pytest.mark.parametrize("head", HEADS)
-@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.parametrize("family", sorted(STACKABLE_MODEL_TYPES))
 def test_a_stack_says_what_each_network_says(stackable_model: Tiny, family: str, head: str) -> None:
     model = stackable_model(family)
     networks, batches = networks_of(model, head), batches_of(model, head)
     assert stackable(networks)
     assert (head in ("sequence", "span") and family == "bert") == (batches[0].segments is not None)
-    whole, filler = stacked(networks), padding_id(model)
+    whole, filler = stack_networks(networks), padding_id(model)
     parts = outputs(whole, head, batches[0].below(*batches[1:]), filler).chunk(3)
     assert (parts[0] - parts[1]).abs().max() > 0.01, "the parts differ, or this shows nothing"
     for part, network, batch in zip(parts, networks, batches, strict=True):
@@ -141,11 +141,11 @@ def test_a_stack_says_what_each_network_says(stackable_model: Tiny, family: str,
 
 
 @pytest.mark.parametrize("head", HEADS)
-@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.parametrize("family", sorted(STACKABLE_MODEL_TYPES))
 def test_every_weight_has_the_gradient_that_it_has_alone(stackable_model: Tiny, family: str, head: str) -> None:
     model = stackable_model(family)
     networks, batches, filler = networks_of(model, head), batches_of(model, head), padding_id(model)
-    whole = stacked(networks)
+    whole = stack_networks(networks)
     answers = outputs(whole, head, batches[0].below(*batches[1:]), filler)
     weights = torch.randn(answers.shape, generator=torch.Generator().manual_seed(9), dtype=answers.dtype)
     found = gradients(whole, answers, weights)
@@ -163,12 +163,12 @@ def test_every_weight_has_the_gradient_that_it_has_alone(stackable_model: Tiny, 
 def test_networks_get_back_what_they_gave(tiny: Tiny, head: str) -> None:
     networks = networks_of(tiny("bert"), head)
     before = [copy.deepcopy(network.state_dict()) for network in networks]
-    whole = stacked(networks)
+    whole = stack_networks(networks)
     with torch.no_grad():
         for network in networks:
             for weight in network.parameters():
                 weight.zero_()
-    give_weights(whole, networks)
+    copy_weights_back(whole, networks)
     for network, expected in zip(networks, before, strict=True):
         assert network.state_dict().keys() == expected.keys()
         for name, value in network.state_dict().items():
@@ -182,7 +182,7 @@ def test_networks_get_back_what_they_gave(tiny: Tiny, head: str) -> None:
 def test_a_stack_of_one_is_the_network(tiny: Tiny) -> None:
     model = tiny("bert")
     (network,), (batch,) = networks_of(model, "token", 1), batches_of(model, "token", 1)
-    torch.testing.assert_close(stacked([network])(**batch.inputs).logits, network(**batch.inputs).logits)
+    torch.testing.assert_close(stack_networks([network])(**batch.inputs).logits, network(**batch.inputs).logits)
 
 
 def test_what_can_be_stacked(tiny: Tiny) -> None:

@@ -28,12 +28,12 @@ from isogloss.tasks.examples import Batch
 from isogloss.training.engine import batch_shapes as shapes
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.determinism import reproducible
-from isogloss.training.engine.distributed import Workers
+from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.epoch_order import epoch_batches
-from isogloss.training.engine.loop import train, train_together
+from isogloss.training.engine.loop import train, train_stacked
 from isogloss.training.engine.objective import Objective
-from isogloss.training.engine.progress import NotFinite, Report
-from isogloss.training.engine.settings import Settings, learning_rate_at, settings_for
+from isogloss.training.engine.progress import DivergenceError, EpochMetrics
+from isogloss.training.engine.settings import TrainingSettings, learning_rate_at, settings_for
 from isogloss.training.engine.step import Stepper
 from isogloss.training.finetuning import finetune as finetuning
 from isogloss.training.finetuning.finetune import (
@@ -43,10 +43,10 @@ from isogloss.training.finetuning.finetune import (
     fresh_networks,
     objective,
 )
-from isogloss.training.stacking.networks import stacked
+from isogloss.training.stacking.networks import stack_networks
 
 POS = TASKS["pos"]
-SETTINGS = Settings(epochs=2, batch=10, learning_rate=0.01)
+SETTINGS = TrainingSettings(epochs=2, batch=10, learning_rate=0.01)
 QUICK = replace(SETTINGS, epochs=3, batch=4)  # for a bank of nine sentences: three steps an epoch
 
 
@@ -80,15 +80,15 @@ def learners(
 
 
 def alone(
-    networks: Sequence[nn.Module], learning: Sequence[Objective], settings: Settings, seeds: Sequence[int]
-) -> tuple[list[nn.Module], list[list[Report]]]:
+    networks: Sequence[nn.Module], learning: Sequence[Objective], settings: TrainingSettings, seeds: Sequence[int]
+) -> tuple[list[nn.Module], list[list[EpochMetrics]]]:
     """Copies of the networks, trained one after the other."""
     copies = [copy.deepcopy(network) for network in networks]
     lessons = zip(copies, learning, seeds, strict=True)
     return copies, [train(network, own, settings, seed=seed) for network, own, seed in lessons]
 
 
-def told_of(log: Sequence[Report]) -> list[tuple[int, int, int, float | None, float | None]]:
+def told_of(log: Sequence[EpochMetrics]) -> list[tuple[int, int, int, float | None, float | None]]:
     return [(report.epoch, report.step, report.steps, report.score, report.best) for report in log]
 
 
@@ -105,7 +105,7 @@ def test_each_learns_what_it_learns_alone(bert: LoadedModel, name: str, seeds: t
     networks, learning = learners(bert, name, ig.Laboratory().treebank("qla", "train", 30))
     before = copy.deepcopy(networks)
     single, expected = alone(networks, [learning] * 3, SETTINGS, seeds)
-    logs = train_together(networks, learning, SETTINGS, seeds=seeds)
+    logs = train_stacked(networks, learning, SETTINGS, seeds=seeds)
     for log, reference in zip(logs, expected, strict=True):
         assert told_of(log) == told_of(reference)
         assert [report.loss for report in log] == pytest.approx([report.loss for report in reference], rel=1e-8)
@@ -146,7 +146,7 @@ def test_each_keeps_its_best_epoch_and_has_its_own_patience(
         kept[id(network)].append(fingerprint(network))
         return judge(network)
 
-    logs = train_together(networks, replace(learning, score=score), settings, seeds=[1, 1, 1])
+    logs = train_stacked(networks, replace(learning, score=score), settings, seeds=[1, 1, 1])
     assert [len(log) for log in logs] == epochs, "whoever has run out of patience is not scored any more"
     assert [told_of(log) for log in logs] == [told_of(log) for log in expected]
     best = [own.index(max(own)) for own in scores]
@@ -173,18 +173,18 @@ def with_dropout(bert: LoadedModel, watch: Callable[[int], None]) -> tuple[list[
 @pytest.mark.parametrize("every", [1, None])
 def test_killed_and_resumed_they_end_the_same(bert: LoadedModel, tmp_path: Path, every: int | None) -> None:
     networks, learning = with_dropout(bert, lambda call: None)
-    whole = train_together(networks, learning, QUICK, seeds=[1, 2])
+    whole = train_stacked(networks, learning, QUICK, seeds=[1, 2])
     expected = [fingerprint(network) for network in networks]
     assert expected[0] != expected[1]
     for call in (3, 8):  # right after an epoch's end, the last step
         folder = tmp_path / f"{call}"
         broken, learning = with_dropout(bert, kill_at(call))
         with pytest.raises(Killed):
-            train_together(broken, learning, QUICK, seeds=[1, 2], checkpoints=Checkpoints(folder, "run", steps=every))
+            train_stacked(broken, learning, QUICK, seeds=[1, 2], checkpoints=Checkpoints(folder, "run", steps=every))
         steps: list[int] = []
         resumed, learning = with_dropout(bert, steps.append)
         checkpoints = Checkpoints(folder, "run", steps=every)
-        logs = train_together(resumed, learning, QUICK, seeds=[1, 2], checkpoints=checkpoints)
+        logs = train_stacked(resumed, learning, QUICK, seeds=[1, 2], checkpoints=checkpoints)
         assert [fingerprint(network) for network in resumed] == expected
         assert len(steps) == 9 - (call if every else call // 3 * 3), "what was done is not done again"
         for log, reference in zip(logs, whole, strict=True):
@@ -196,10 +196,10 @@ def test_one_that_is_done_stays_done_when_the_others_are_resumed(bert: LoadedMod
     """The first network is best in its first epoch, the second in its last."""
     settings, scores = replace(QUICK, epochs=4, patience=1), [[0.9, 0.1], [0.1, 0.2, 0.3, 0.4]]
     networks, learning = with_dropout(bert, lambda call: None)
-    train_together(networks, replace(learning, score=scored(networks, scores)), settings, seeds=[1, 1])
+    train_stacked(networks, replace(learning, score=scored(networks, scores)), settings, seeds=[1, 1])
     broken, learning = with_dropout(bert, kill_at(7))
     with pytest.raises(Killed):
-        train_together(
+        train_stacked(
             broken,
             replace(learning, score=scored(broken, scores)),
             settings,
@@ -209,7 +209,7 @@ def test_one_that_is_done_stays_done_when_the_others_are_resumed(bert: LoadedMod
     resumed, learning = with_dropout(bert, lambda call: None)
     judge = scored(resumed, [[], scores[1][2:]])
     checkpoints = Checkpoints(tmp_path, "run")
-    logs = train_together(resumed, replace(learning, score=judge), settings, seeds=[1, 1], checkpoints=checkpoints)
+    logs = train_stacked(resumed, replace(learning, score=judge), settings, seeds=[1, 1], checkpoints=checkpoints)
     assert [[report.score for report in log] for log in logs] == scores
     assert [fingerprint(network) for network in resumed] == [fingerprint(network) for network in networks]
 
@@ -222,7 +222,7 @@ def test_matrices_are_decayed_and_vectors_are_not(bert: LoadedModel, name: str) 
     assert learning.shaped is not None
     shaped = replace(learning.shaped, loss=lambda network, batch: 0 * TASKS[name].loss(network, batch))
     settings = replace(QUICK, weight_decay=0.5)
-    train_together(networks, replace(learning, shaped=shaped, score=None), settings, seeds=[1, 2])
+    train_stacked(networks, replace(learning, shaped=shaped, score=None), settings, seeds=[1, 2])
     left = math.prod(1 - 0.5 * learning_rate_at(step, 9, settings) for step in range(9))
     assert left < 0.99
     for network, old in zip(networks, before, strict=True):
@@ -248,7 +248,7 @@ def test_gradients_are_clipped_for_each_by_itself(bert: LoadedModel) -> None:
     settings = replace(QUICK, clip=0.1)
     single, _ = alone(networks, each, settings, [1, 1])
     unclipped, _ = alone(networks[1:], each[1:], replace(settings, clip=1e9), [1])
-    train_together(networks, learning, settings, seeds=[1, 1])
+    train_stacked(networks, learning, settings, seeds=[1, 1])
     assert_alike(networks, single)
     with pytest.raises(AssertionError):
         assert_alike(networks[1:], unclipped, 1e-4)
@@ -257,7 +257,7 @@ def test_gradients_are_clipped_for_each_by_itself(bert: LoadedModel) -> None:
 def steps_of(
     network: nn.Module,
     learning: Objective,
-    settings: Settings,
+    settings: TrainingSettings,
     seeds: Sequence[int],
     readers: Sequence[int],
     **told: Any,
@@ -271,7 +271,7 @@ def steps_of(
             strict=True,
         )
     ]
-    made = Stepper(network, learning, settings, batches, seed=0, workers=Workers(), readers=readers, **told)
+    made = Stepper(network, learning, settings, batches, seed=0, workers=WorkerGroup(), readers=readers, **told)
     made.train()
     losses = []
     with reproducible(made.device):
@@ -288,12 +288,12 @@ def test_recorded_launched_or_alone_steps_are_the_same(
     bert: LoadedModel, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Three networks that read the items of two seeds, in every task."""
-    monkeypatch.setattr(shapes, "LAUNCHING", 1e6)
+    monkeypatch.setattr(shapes, "LAUNCH_MS", 1e6)
     networks, learning = learners(bert, name, corpus_for(TASKS[name].corpus))
     settings, seeds, readers = replace(QUICK, epochs=3, learning_rate=1e-3), (1, 2), (0, 1, 0)
     recorder = Recorder()
-    launched, plain = steps_of(stacked(networks), learning, settings, seeds, readers)
-    recorded, quick = steps_of(stacked(networks), learning, settings, seeds, readers, record=recorder)
+    launched, plain = steps_of(stack_networks(networks), learning, settings, seeds, readers)
+    recorded, quick = steps_of(stack_networks(networks), learning, settings, seeds, readers, record=recorder)
     assert plain.graphs is None and recorder.recorded > 0
     for number, reader in enumerate(readers):
         own, _ = steps_of(networks[number], learning, settings, seeds[reader : reader + 1], (0,))
@@ -307,9 +307,11 @@ def test_recorded_launched_or_alone_steps_are_the_same(
 def test_in_bf16_they_compute_in_a_copy(bert: LoadedModel) -> None:
     networks, learning = learners(bert, "pos", treebank(9), 2)
     networks = [network.to(torch.float32) for network in networks]
-    expected, _ = steps_of(stacked(networks), learning, QUICK, (1, 2), (0, 1), record=Recorder())
+    expected, _ = steps_of(stack_networks(networks), learning, QUICK, (1, 2), (0, 1), record=Recorder())
     for told in ({"record": Recorder()}, {}):  # a copy in bf16, or autocast
-        rough, made = steps_of(stacked(networks), learning, replace(QUICK, precision="bf16"), (1, 2), (0, 1), **told)
+        rough, made = steps_of(
+            stack_networks(networks), learning, replace(QUICK, precision="bf16"), (1, 2), (0, 1), **told
+        )
         assert {weight.dtype for weight in made.network.parameters()} == {torch.float32}
         assert rough != expected
         for step, other in zip(rough, expected, strict=True):
@@ -325,8 +327,8 @@ def test_one_that_goes_astray_ends_the_training_of_all(
     with torch.no_grad():
         next(networks[wrong].parameters()).fill_(math.inf)
     checkpoints = Checkpoints(tmp_path, "run", steps=1) if saving else None
-    with pytest.raises(NotFinite, match=f"by step {1 if saving else 3}"):
-        train_together(networks, learning, QUICK, seeds=[1, 1], checkpoints=checkpoints)
+    with pytest.raises(DivergenceError, match=f"by step {1 if saving else 3}"):
+        train_stacked(networks, learning, QUICK, seeds=[1, 1], checkpoints=checkpoints)
     assert Checkpoints(tmp_path, "run").latest() is None
 
 
@@ -422,7 +424,7 @@ def test_models_that_go_together(bert: LoadedModel, monkeypatch: pytest.MonkeyPa
     assert not ask(replace(bert, tokenizer=slow))
     assert not ask(replace(bert, max_length=bert.max_length - 1))
     assert not ask(reshaped(bert, num_hidden_layers=2))
-    monkeypatch.setattr(finetuning, "join", lambda: Workers(0, 2))
+    monkeypatch.setattr(finetuning, "init_distributed", lambda: WorkerGroup(0, 2))
     assert not ask(bert), "several processes"
 
 
@@ -448,6 +450,6 @@ def test_what_a_stack_cannot_do_is_refused(bert: LoadedModel) -> None:
     networks, learning = learners(bert, "pos", treebank(8), number=2)
     settings = settings_for(TASKS["pos"].recipe, epochs=1)
     with pytest.raises(UsageError, match="second loss"):
-        train_together(networks, replace(learning, extra=lambda *_: torch.zeros(())), settings, seeds=(0, 0))
+        train_stacked(networks, replace(learning, extra=lambda *_: torch.zeros(())), settings, seeds=(0, 0))
     with pytest.raises(UsageError, match="in parts"):
-        train_together(networks, learning, replace(settings, accumulate=2), seeds=(0, 0))
+        train_stacked(networks, learning, replace(settings, accumulate=2), seeds=(0, 0))

@@ -35,7 +35,7 @@ from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
 from isogloss.training.adjustment.replay import BoundReplay, alignment_replay
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.progress import NotFinite, Report
+from isogloss.training.engine.progress import DivergenceError, EpochMetrics
 from isogloss.training.engine.settings import settings_for
 from isogloss.training.finetuning.finetune import FineTuned, can_go_together, finetune, finetune_together
 from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
@@ -106,7 +106,7 @@ def _train(stage: Stage, site: Site) -> None:
         settings_for(task.recipe, **recipe["settings"]),
         seed=recipe["seed"],
         extra=_replay(recipe.get("continual"), model, recipe["seed"], site, work),
-        checkpoints=Checkpoints(work / "checkpoints", stage.id, apart=APART),
+        checkpoints=Checkpoints(work / "checkpoints", stage.id, min_seconds=APART),
         progress=lambda report: _tell(report, site),
     )
 
@@ -123,7 +123,7 @@ def _train_together(site: Site) -> None:
         warnings.warn(f"{len(stages)} runs cannot be trained together and are trained one by one: {why}", stacklevel=2)
         return
     name = digest([stage.id for stage in stages])
-    checkpoints = Checkpoints(site.store.work(stages[0].id) / f"checkpoints-{name}", name, apart=APART)
+    checkpoints = Checkpoints(site.store.work(stages[0].id) / f"checkpoints-{name}", name, min_seconds=APART)
     try:
         tuned = finetune_together(
             models,
@@ -135,7 +135,7 @@ def _train_together(site: Site) -> None:
             checkpoints=checkpoints,
             progress=lambda report: _tell(report, site),
         )
-    except NotFinite as error:
+    except DivergenceError as error:
         warnings.warn(
             f"{error}; the {len(stages)} runs that were trained together are trained one by one", stacklevel=2
         )
@@ -250,7 +250,7 @@ def _tuned(id: str, site: Site) -> FineTuned:
     return site.made.get(id) or load_finetuned(site.entry(id).whole() / "model", device=site.device)
 
 
-def _tell(report: Report, site: Site) -> None:
+def _tell(report: EpochMetrics, site: Site) -> None:
     facts = {"epoch": report.epoch, "step": report.step, "steps": report.steps, "loss": report.loss}
     site.tell(**facts, best=report.best, tokens_per_second=report.tokens_per_second)
 

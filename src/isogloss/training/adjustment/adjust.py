@@ -29,14 +29,14 @@ from isogloss.tasks.examples import Batch, Example, Shape, Sizes, collate
 from isogloss.training.adjustment.loss import AlignmentLoss, chosen_layers
 from isogloss.training.adjustment.pairs import encode_pairs
 from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
-from isogloss.training.engine.batch_shapes import rounded
+from isogloss.training.engine.batch_shapes import round_length_up
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.distributed import join
+from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.loop import train
-from isogloss.training.engine.objective import Objective, Shaped
-from isogloss.training.engine.progress import Progress, Report
-from isogloss.training.language_modeling.model_files import NOTE, UNFINISHED, finished
+from isogloss.training.engine.objective import Objective, ShapedLoss
+from isogloss.training.engine.progress import EpochMetrics, ProgressCallback
+from isogloss.training.language_modeling.model_files import RUN_FILE, UNFINISHED_FOLDER, is_finished
 
 VERSION = 1  # of what a run computes: raised when the same run would give other weights
 Bitexts = Corpus[AlignedPair] | Sequence[Corpus[AlignedPair]]
@@ -59,9 +59,9 @@ def adjustment(
     seed: int = 0,
     device: str | None = None,
     checkpoint_steps: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **options: Any,
-) -> tuple[LoadedModel, list[Report]]:
+) -> tuple[LoadedModel, list[EpochMetrics]]:
     """The adjusted model, and how training went.
 
     `bitext`: one language pair, or several that are mixed. `layers`: whose states are f, "last" or numbers from 0;
@@ -70,7 +70,7 @@ def adjustment(
     max_words), which loss (`LossOptions`: reduction, contrastive, normalise …) and how it is minimised
     (`AdjustmentSettings`: epochs, batch, learning_rate, warmup, precision …); all defaults are as published.
     """
-    if join().count > 1:
+    if init_distributed().world_size > 1:
         raise UsageError("adjustment runs in one process: its loss is over whole steps; start it without torchrun")
     pairs, loss, settings = options_of(options, PairOptions, LossOptions, AdjustmentSettings)
     if settings.accumulate > 1:
@@ -84,11 +84,13 @@ def adjustment(
     run = digest(VERSION, model_identity(loaded), [corpus_identity(one) for one in bitexts], chosen, asdict(pairs),
                    asdict(loss), asdict(settings), settings.bf16(original.device), seed)  # fmt: skip
     folder = None if out is None else Path(out)
-    if folder and finished(folder, run):
+    if folder and is_finished(folder, run):
         head: Any = None if loaded.network is loaded.body else "clm" if loaded.family.causal else "mlm"
         return load_model(folder, head=head, device=original.device), read_log(folder)
     objective = adjustment_objective(original, examples, AlignmentLoss(original, chosen, loss, len(bitexts)))
-    checkpoints = Checkpoints(folder / UNFINISHED / "checkpoints", run, steps=checkpoint_steps) if folder else None
+    checkpoints = (
+        Checkpoints(folder / UNFINISHED_FOLDER / "checkpoints", run, steps=checkpoint_steps) if folder else None
+    )
     log = train(adjusted.body, objective, settings, seed=seed, checkpoints=checkpoints, progress=progress)
     if folder is None:
         return adjusted, log
@@ -111,7 +113,7 @@ def adjustment_objective(model: LoadedModel, examples: Sequence[Example], loss: 
         return loss(network, batch, padded=True)
 
     terms = np.array([len(example.arrays["pair_source"]) for example in examples])
-    shaped = Shaped(lambda items: rounded(sizes.shape(items), model.max_length), batch, recorded)
+    shaped = ShapedLoss(lambda items: round_length_up(sizes.shape(items), model.max_length), batch, recorded)
     return Objective(np.array([example.tokens for example in examples]), terms, launched, None, shaped=shaped)
 
 
@@ -165,15 +167,15 @@ def in_single_precision(model: LoadedModel) -> LoadedModel:
     return exact
 
 
-def save_adjusted(model: LoadedModel, folder: Path, told: dict[str, Any], log: Sequence[Report]) -> None:
+def save_adjusted(model: LoadedModel, folder: Path, told: dict[str, Any], log: Sequence[EpochMetrics]) -> None:
     """Write the model as any other is loaded; the note comes last, and its presence says that all is there."""
     save_model(model, folder)
-    shutil.rmtree(folder / UNFINISHED)
+    shutil.rmtree(folder / UNFINISHED_FOLDER)
     note = {"isogloss": __version__, "change": "adjust", **told, "log": [asdict(report) for report in log]}
-    with atomic_write(folder / NOTE) as text:
+    with atomic_write(folder / RUN_FILE) as text:
         json.dump(note, text, ensure_ascii=False, indent=1)
 
 
-def read_log(folder: Path) -> list[Report]:
+def read_log(folder: Path) -> list[EpochMetrics]:
     """The log of a finished adjustment."""
-    return [Report(**row) for row in json.loads((folder / NOTE).read_text(encoding="utf-8"))["log"]]
+    return [EpochMetrics(**row) for row in json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))["log"]]

@@ -25,7 +25,7 @@ from isogloss.models.states.attention import padded_attention
 from isogloss.models.states.pooling import at_layers, check_layers, evaluating
 from isogloss.tasks.examples import IGNORE, Batch
 from isogloss.training.adjustment.settings import LossOptions
-from isogloss.training.engine.bf16_copy import in_bf16
+from isogloss.training.engine.bf16_copy import clone_in_bf16
 
 EPSILON = 1e-6  # added to variances
 
@@ -86,7 +86,7 @@ class AlignmentLoss:
         """The original in the precision that the network computes in: at the beginning both are equal to the bit."""
         if not rough:
             return self.original.body
-        self._rough = self._rough or in_bf16(self.original.body)
+        self._rough = self._rough or clone_in_bf16(self.original.body)
         return self._rough
 
 

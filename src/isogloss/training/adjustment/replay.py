@@ -30,10 +30,10 @@ from isogloss.training.adjustment.adjust import Bitexts, as_list, in_single_prec
 from isogloss.training.adjustment.loss import AlignmentLoss, chosen_layers
 from isogloss.training.adjustment.pairs import encode_pairs
 from isogloss.training.adjustment.settings import LossOptions, PairOptions
-from isogloss.training.engine.batch_shapes import rounded
+from isogloss.training.engine.batch_shapes import round_length_up
 from isogloss.training.engine.identity import corpus_identity, model_identity
-from isogloss.training.engine.objective import Shaped
-from isogloss.training.language_modeling.model_files import NOTE
+from isogloss.training.engine.objective import ShapedLoss
+from isogloss.training.language_modeling.model_files import RUN_FILE
 
 ANCHORS = ("original", "adjusted")
 WEIGHTINGS = ("published", "released")
@@ -82,11 +82,11 @@ class BoundReplay:
         return self.loss(network, self._batch(step).to(next(network.parameters()).device))
 
     @cached_property
-    def shaped(self) -> Shaped:
+    def shaped(self) -> ShapedLoss:
         """The same in two halves, for steps that are recorded."""
         sizes, longest = Sizes(self.examples), self.anchor.max_length
-        return Shaped(
-            lambda step: rounded(sizes.shape(self._drawn(step)), longest),
+        return ShapedLoss(
+            lambda step: round_length_up(sizes.shape(self._drawn(step)), longest),
             self._batch,
             lambda network, batch: self.loss(network, batch, padded=True),
         )
@@ -156,7 +156,7 @@ def _check_alike(anchor: LoadedModel, model: LoadedModel) -> None:
 
 def _check_original(model: LoadedModel) -> None:
     """An error where the model was read from the folder of an adjusted one: that is not the original."""
-    note = Path(model.name) / NOTE
+    note = Path(model.name) / RUN_FILE
     try:
         told = json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from isogloss.core.settings import Setting, check_settings
-from isogloss.training.engine.settings import INFINITE, Settings
+from isogloss.training.engine.settings import INFINITE, TrainingSettings
 
 WordPooling = Literal["mean", "first", "last", "pieces"]
 PairedTokens = Literal["words+specials", "words", "cls", "cls+sep", "all"]
@@ -80,7 +80,7 @@ class LossOptions:
 
 
 @dataclass(frozen=True)
-class AdjustmentSettings(Settings):
+class AdjustmentSettings(TrainingSettings):
     """As published: Adam without weight decay or clipping, a warm-up, then a constant learning rate."""
 
     epochs: Annotated[int, Setting("Number of passes over the bitext.", above=0)] = 1

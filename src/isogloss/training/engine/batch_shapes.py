@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from isogloss.tasks.examples import Shape
 
-MULTIPLE = 8  # of tokens: what a GPU's matrix units and masked attention take without further padding
+LENGTH_MULTIPLE = 8  # of tokens: what a GPU's matrix units and masked attention take without further padding
 # Milliseconds, as measured on an H200 with a base-size tagger; they decide how fast training is, and nothing else.
-RECORDING, LAUNCHING, TOKEN = 60.0, 29.0, 0.0014
+RECORDING_MS, LAUNCH_MS, TOKEN_MS = 60.0, 29.0, 0.0014
 
 
 @dataclass(frozen=True)
-class Group:
+class ShapeGroup:
     """The shape that some batches share, and whether steps of it are recorded."""
 
     shape: Shape
@@ -28,10 +28,10 @@ class Group:
 Key = tuple[int, int]  # length and rows
 
 
-def grouped(shapes: Iterable[Shape], copies: int = 1) -> dict[Key, Group]:
+def group_shapes(shapes: Iterable[Shape], copies: int = 1) -> dict[Key, ShapeGroup]:
     """The group of each length and number of rows that occurs; `copies` of a batch have as much more padding.
 
-    >>> groups = grouped([Shape(8, 4, 4, (3,))] * 900 + [Shape(8, 4, 4, (4,))] * 900 + [Shape(500, 4, 4, (9,))])
+    >>> groups = group_shapes([Shape(8, 4, 4, (3,))] * 900 + [Shape(8, 4, 4, (4,))] * 900 + [Shape(500, 4, 4, (9,))])
     >>> [(key, group.shape.widths, group.recorded) for key, group in groups.items()]
     [((8, 4), (4,), True), ((500, 4), (9,), False)]
     """
@@ -42,26 +42,26 @@ def grouped(shapes: Iterable[Shape], copies: int = 1) -> dict[Key, Group]:
         counts[key] = counts.get(key, 0) + 1
         joined[key] = joined.get(key, shape) | shape
     keys = sorted(joined)
-    groups: dict[Key, Group] = {}
-    for start, stop, recorded in _cheapest([(joined[key], counts[key]) for key in keys], TOKEN * copies):
-        whole = joined[keys[start]]
+    groups: dict[Key, ShapeGroup] = {}
+    for start, stop, recorded in _cheapest_groups([(joined[key], counts[key]) for key in keys], TOKEN_MS * copies):
+        shared_shape = joined[keys[start]]
         for key in keys[start:stop]:
-            whole = whole | joined[key]
-        groups |= {key: Group(whole if recorded else joined[key], recorded) for key in keys[start:stop]}
+            shared_shape = shared_shape | joined[key]
+        groups |= {key: ShapeGroup(shared_shape if recorded else joined[key], recorded) for key in keys[start:stop]}
     return groups
 
 
-def rounded(shape: Shape, longest: int) -> Shape:
+def round_length_up(shape: Shape, longest: int) -> Shape:
     """With a length that suits a GPU, unless that is longer than the model.
 
-    >>> rounded(Shape(11, 2, 2, ()), 512).length, rounded(Shape(11, 2, 2, ()), 12).length
+    >>> round_length_up(Shape(11, 2, 2, ()), 512).length, round_length_up(Shape(11, 2, 2, ()), 12).length
     (16, 12)
     """
-    length = -(-shape.length // MULTIPLE) * MULTIPLE
+    length = -(-shape.length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
     return replace(shape, length=max(shape.length, min(length, longest)))
 
 
-def _cheapest(shapes: list[tuple[Shape, int]], token: float) -> list[tuple[int, int, bool]]:
+def _cheapest_groups(shapes: list[tuple[Shape, int]], token_ms: float) -> list[tuple[int, int, bool]]:
     """Cuts of the sorted shapes, each with its number of batches, into groups: (start, stop, whether recorded).
 
     Dynamic programming over where the last group starts: it is one shape that is launched every time, or several
@@ -71,7 +71,7 @@ def _cheapest(shapes: list[tuple[Shape, int]], token: float) -> list[tuple[int, 
     for stop in range(1, len(shapes) + 1):
         _, count = shapes[stop - 1]
         cost, groups = best[stop - 1]
-        choices = [(cost + LAUNCHING * count, [*groups, (stop - 1, stop, False)])]
+        choices = [(cost + LAUNCH_MS * count, [*groups, (stop - 1, stop, False)])]
         joined, tokens, batches = shapes[stop - 1][0], 0, 0
         for start in range(stop - 1, -1, -1):
             shape, count = shapes[start]
@@ -79,6 +79,6 @@ def _cheapest(shapes: list[tuple[Shape, int]], token: float) -> list[tuple[int, 
             tokens += count * shape.rows * shape.length
             padding = batches * joined.rows * joined.length - tokens
             cost, groups = best[start]
-            choices.append((cost + RECORDING + token * padding, [*groups, (start, stop, True)]))
+            choices.append((cost + RECORDING_MS + token_ms * padding, [*groups, (start, stop, True)]))
         best.append(min(choices, key=lambda choice: choice[0]))
     return best[-1][1]

@@ -12,14 +12,14 @@ from isogloss.core.settings import Setting, check_settings
 
 Decay = Literal["cosine", "linear", "plateau", "constant"]
 DECAYS: tuple[str, ...] = get_args(Decay)
-FALL = 0.2  # of what follows the warm-up: where the rate of a plateau falls
+PLATEAU_DECAY_SHARE = 0.2  # of what follows the warm-up: where the rate of a plateau falls
 
 
 @dataclass(frozen=True)
 class Budget:
     """With minutes the outcome depends on the machine; with steps or tokens it does not.
 
-    >>> Budget(tokens=1000).share(step=5, tokens=500, seconds=2.0)
+    >>> Budget(tokens=1000).fraction_spent(step=5, tokens=500, seconds=2.0)
     0.5
     """
 
@@ -34,23 +34,23 @@ class Budget:
         if self.steps is None and self.tokens is None and self.minutes is None:
             raise UsageError("expected a limit of training (steps, tokens or minutes), got none")
 
-    def share(self, step: int, tokens: int, seconds: float) -> float:
+    def fraction_spent(self, step: int, tokens: int, seconds: float) -> float:
         """How much of it is spent, 1 at the end."""
         spent = [(step, self.steps), (tokens, self.tokens), (seconds, self.minutes and 60 * self.minutes)]
         return min(1.0, max(value / whole for value, whole in spent if whole))
 
 
-def rate(share: float, peak: float, warmup: float, decay: str) -> float:
+def scheduled_learning_rate(fraction_spent: float, peak: float, warmup: float, decay: str) -> float:
     """The learning rate after a share of the budget: up in a straight line, then down to 0 (or level).
 
-    >>> [round(rate(share, 1.0, 0.2, "cosine"), 3) for share in (0.0, 0.1, 0.2, 0.6, 1.0)]
+    >>> [round(scheduled_learning_rate(share, 1.0, 0.2, "cosine"), 3) for share in (0.0, 0.1, 0.2, 0.6, 1.0)]
     [0.0, 0.5, 1.0, 0.5, 0.0]
-    >>> [round(rate(share, 1.0, 0.2, "plateau"), 3) for share in (0.0, 0.2, 0.6, 0.84, 0.92, 1.0)]
+    >>> [round(scheduled_learning_rate(share, 1.0, 0.2, "plateau"), 3) for share in (0.0, 0.2, 0.6, 0.84, 0.92, 1.0)]
     [0.0, 1.0, 1.0, 1.0, 0.5, 0.0]
     """
     check_name(decay, DECAYS, "decay")
-    if share < warmup:
-        return peak * share / warmup
-    rest = (1 - share) / (1 - warmup)
-    shapes = {"linear": rest, "plateau": min(1.0, rest / FALL), "constant": 1.0}
-    return peak * shapes.get(decay, (1 - math.cos(math.pi * rest)) / 2)
+    if fraction_spent < warmup:
+        return peak * fraction_spent / warmup
+    remaining = (1 - fraction_spent) / (1 - warmup)
+    shapes = {"linear": remaining, "plateau": min(1.0, remaining / PLATEAU_DECAY_SHARE), "constant": 1.0}
+    return peak * shapes.get(decay, (1 - math.cos(math.pi * remaining)) / 2)

@@ -21,9 +21,12 @@ from isogloss.core.errors import UsageError
 from isogloss.core.files import fsync_path
 from isogloss.core.hashing import file_hash
 
-GENERATIONS = 2
-SPACING, QUICK = 20, 1.0  # one that took longer than so many seconds takes at most this part of the time
-STATE, MANIFEST = "state.pt", "manifest.json"
+CHECKPOINTS_KEPT = 2
+TRAINING_TO_SAVING_RATIO, SLOW_SAVE_SECONDS = (
+    20,
+    1.0,
+)  # one that took longer than so many seconds takes at most this part of the time
+STATE_FILE, MANIFEST_FILE = "state.pt", "manifest.json"
 
 
 class Checkpoints:
@@ -32,7 +35,7 @@ class Checkpoints:
     `identity` says which run it is, so that another's state is never taken for its own. One is due every
     `steps` steps where given, and every `minutes` in any case. Within `apart` seconds of the beginning or of another
     none is made: less than that is sooner done again. Several large networks are gigabytes, which take as long to
-    write as an epoch to train: so of those that are made `in_passing`, at the end of an epoch, some are left out.
+    write as an epoch to train: so of those that are made `skip_if_slow`, at the end of an epoch, some are left out.
     """
 
     def __init__(
@@ -42,49 +45,56 @@ class Checkpoints:
         *,
         steps: int | None = None,
         minutes: float = 10.0,
-        apart: float = 0.0,
+        min_seconds: float = 0.0,
     ):
         self.folder, self.identity = Path(folder), identity
-        self._steps, self._seconds, self._apart = steps, 60 * minutes, apart
-        self._saved, self._took = time.monotonic(), 0.0
+        self._every_steps, self._every_seconds, self._min_seconds = steps, 60 * minutes, min_seconds
+        self._last_save, self._save_seconds = time.monotonic(), 0.0
 
     def due(self, step: int) -> bool:
-        return bool(self._steps and step % self._steps == 0) or time.monotonic() - self._saved >= self._seconds
+        return (
+            bool(self._every_steps and step % self._every_steps == 0)
+            or time.monotonic() - self._last_save >= self._every_seconds
+        )
 
-    def save(self, step: int, state: dict[str, Any], *, in_passing: bool = False) -> None:
+    def save(self, step: int, state: dict[str, Any], *, skip_if_slow: bool = False) -> None:
         """Write the state after `step` steps, then let go of all but the newest two."""
         start = time.monotonic()
-        rest = SPACING * self._took if in_passing and self._took > QUICK else 0.0
-        if start - self._saved < max(self._apart, rest):
+        pause = (
+            TRAINING_TO_SAVING_RATIO * self._save_seconds
+            if skip_if_slow and self._save_seconds > SLOW_SAVE_SECONDS
+            else 0.0
+        )
+        if start - self._last_save < max(self._min_seconds, pause):
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         target = self.folder / f"checkpoint-{step}"
         unfinished = self.folder / f".{target.name}.part"
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir()
-        torch.save(state, unfinished / STATE)
-        manifest = {"identity": self.identity, "step": step, "hash": file_hash(unfinished / STATE)}
-        (unfinished / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-        for path in (unfinished / STATE, unfinished / MANIFEST, unfinished):
+        torch.save(state, unfinished / STATE_FILE)
+        manifest = {"identity": self.identity, "step": step, "hash": file_hash(unfinished / STATE_FILE)}
+        (unfinished / MANIFEST_FILE).write_text(json.dumps(manifest), encoding="utf-8")
+        for path in (unfinished / STATE_FILE, unfinished / MANIFEST_FILE, unfinished):
             fsync_path(path)
         shutil.rmtree(target, ignore_errors=True)
         unfinished.rename(target)
         fsync_path(self.folder)
-        for old in self._newest_first()[GENERATIONS:]:
+        for old in self._newest_first()[CHECKPOINTS_KEPT:]:
             shutil.rmtree(old, ignore_errors=True)
-        self._saved = time.monotonic()
-        self._took = self._saved - start
+        self._last_save = time.monotonic()
+        self._save_seconds = self._last_save - start
 
     def latest(self) -> dict[str, Any] | None:
         """The newest whole state, on the CPU; None where there is none."""
         for path in self._newest_first():
-            manifest = _manifest(path)
-            if manifest is None or not (path / STATE).exists() or file_hash(path / STATE) != manifest["hash"]:
+            manifest = _read_manifest(path)
+            if manifest is None or not (path / STATE_FILE).exists() or file_hash(path / STATE_FILE) != manifest["hash"]:
                 warnings.warn(f"{path} is damaged and is passed over", stacklevel=2)
                 continue
             if manifest["identity"] != self.identity:
                 raise UsageError(f"{self.folder} holds checkpoints of another run; give this one a folder of its own")
-            state: dict[str, Any] = torch.load(path / STATE, map_location="cpu", weights_only=True)
+            state: dict[str, Any] = torch.load(path / STATE_FILE, map_location="cpu", weights_only=True)
             return state
         return None
 
@@ -96,13 +106,13 @@ class Checkpoints:
             self.folder.rmdir()
 
     def _newest_first(self) -> list[Path]:
-        found = [p for p in self.folder.glob("checkpoint-*") if p.name.partition("-")[2].isdecimal()]
-        return sorted(found, key=lambda path: -int(path.name.partition("-")[2]))
+        folders = [p for p in self.folder.glob("checkpoint-*") if p.name.partition("-")[2].isdecimal()]
+        return sorted(folders, key=lambda path: -int(path.name.partition("-")[2]))
 
 
-def _manifest(path: Path) -> dict[str, Any] | None:
+def _read_manifest(path: Path) -> dict[str, Any] | None:
     try:
-        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((path / MANIFEST_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return manifest if isinstance(manifest, dict) and {"identity", "hash"} <= manifest.keys() else None

@@ -17,18 +17,20 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.tasks.examples import Batch, Shape
-from isogloss.training.engine.batch_shapes import Group
+from isogloss.training.engine.batch_shapes import ShapeGroup
 
-WARM = 3  # steps that are launched before any is recorded: libraries and the optimizer set themselves up in them
+LAUNCHES_BEFORE_RECORDING = (
+    3  # steps that are launched before any is recorded: libraries and the optimizer set themselves up in them
+)
 Step = Callable[..., None]  # of one batch, or of several
 Record = Callable[[Callable[[], None]], Callable[[], None]]  # work → what does it again
 
 
-class Waits(Exception):
+class HostSyncError(Exception):
     """A step has the host wait for the device, which nothing recorded can."""
 
 
-class Graphs:
+class GraphRunner:
     """A step in two forms that do the same: launched, and replayed once it has been recorded for a shape."""
 
     def __init__(self, step: Step, device: torch.device, record: Record):
@@ -36,42 +38,42 @@ class Graphs:
         self._recorded: dict[Shape, tuple[Tensor, Callable[[], None]]] = {}
         self._launched = 0
 
-    def run(self, group: Group, *batches: Batch) -> None:
+    def run(self, group: ShapeGroup, *batches: Batch) -> None:
         """The step for a batch of the group's shape; the first steps of all are launched in any case.
 
         Further batches have the same shapes in every step.
 
         The first step of all may raise `Waits`: it has then done nothing but leave gradients behind.
         """
-        if group.recorded and self._launched >= WARM:
+        if group.recorded and self._launched >= LAUNCHES_BEFORE_RECORDING:
             return self.replay(group.shape, *batches)
-        with contextlib.nullcontext() if self._launched else no_waiting(self.device):
-            self.step(*unpacked(packed(*batches).to(self.device, non_blocking=True), *batches))
+        with contextlib.nullcontext() if self._launched else forbid_host_sync(self.device):
+            self.step(*unpack_batches(pack_batches(*batches).to(self.device, non_blocking=True), *batches))
         self._launched += 1
 
     def replay(self, shape: Shape, *batches: Batch) -> None:
         """The step for a batch of this very shape, recorded first where it has not been."""
         if shape not in self._recorded:
-            inputs = torch.empty_like(packed(*batches), device=self.device)
-            static = unpacked(inputs, *batches)
+            inputs = torch.empty_like(pack_batches(*batches), device=self.device)
+            static = unpack_batches(inputs, *batches)
             self._recorded[shape] = inputs, self._record(lambda: self.step(*static))
-        inputs, again = self._recorded[shape]
-        inputs.copy_(packed(*batches), non_blocking=True)
-        again()
+        inputs, replay_step = self._recorded[shape]
+        inputs.copy_(pack_batches(*batches), non_blocking=True)
+        replay_step()
 
 
-def packed(*batches: Batch) -> Tensor:
+def pack_batches(*batches: Batch) -> Tensor:
     """All tensors of batches in one, in memory that a GPU copies from while the host goes on."""
     parts = [tensor.flatten() for batch in batches for tensor in batch.tensors]
-    whole = torch.empty(sum(map(len, parts)), dtype=torch.int64, pin_memory=torch.cuda.is_available())
-    return torch.cat(parts, out=whole)
+    flat = torch.empty(sum(map(len, parts)), dtype=torch.int64, pin_memory=torch.cuda.is_available())
+    return torch.cat(parts, out=flat)
 
 
-def unpacked(flat: Tensor, *like: Batch) -> list[Batch]:
+def unpack_batches(flat: Tensor, *like: Batch) -> list[Batch]:
     """Batches whose tensors are parts of `flat`, with the shapes of others'.
 
     >>> batch = Batch(torch.tensor([[5, 6]]), torch.tensor([[1, 1]]), None, torch.tensor([0]), {})
-    >>> unpacked(packed(batch), batch)[0].ids
+    >>> unpack_batches(pack_batches(batch), batch)[0].ids
     tensor([[5, 6]])
     """
     start = 0
@@ -84,14 +86,14 @@ def unpacked(flat: Tensor, *like: Batch) -> list[Batch]:
     return [batch.map(view) for batch in like]
 
 
-def recorder() -> Record:
+def cuda_graph_recorder() -> Record:
     """Records work on the current stream, which must not be the default one; all recordings share their memory."""
     pool = torch.cuda.graph_pool_handle()
 
     def record(work: Callable[[], None]) -> Callable[[], None]:
         graph: Any = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
-        with _no_collection():  # what it frees must not be part of the recording
+        with _garbage_collection_disabled():  # what it frees must not be part of the recording
             graph.capture_begin(pool=pool, capture_error_mode="thread_local")
             try:
                 work()
@@ -104,7 +106,7 @@ def recorder() -> Record:
 
 
 @contextlib.contextmanager
-def no_waiting(device: torch.device) -> Iterator[None]:
+def forbid_host_sync(device: torch.device) -> Iterator[None]:
     """Raises `Waits` where something within has the host wait for the GPU."""
     if device.type != "cuda":
         yield
@@ -118,18 +120,18 @@ def no_waiting(device: torch.device) -> Iterator[None]:
     except RuntimeError as error:
         if "synchroniz" not in str(error):
             raise
-        raise Waits(str(error)) from error
+        raise HostSyncError(str(error)) from error
     finally:
         torch.cuda.set_sync_debug_mode(before)
 
 
-def recordable(network: nn.Module, device: torch.device) -> bool:
+def supports_cuda_graphs(network: nn.Module, device: torch.device) -> bool:
     """Whether steps of the network can be recorded: not where a layer reads lengths on the host, as packed LSTMs do."""
     return device.type == "cuda" and not any(isinstance(module, nn.RNNBase) for module in network.modules())
 
 
 @contextlib.contextmanager
-def stream_of_its_own(device: torch.device) -> Iterator[None]:
+def side_stream(device: torch.device) -> Iterator[None]:
     """On a GPU, work within runs on a stream of its own, as recording wants it; what follows waits for it."""
     if device.type != "cuda":
         yield
@@ -145,7 +147,7 @@ def stream_of_its_own(device: torch.device) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
+def _garbage_collection_disabled() -> Iterator[None]:
     enabled = gc.isenabled()
     gc.disable()
     try:

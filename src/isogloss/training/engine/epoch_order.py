@@ -13,7 +13,7 @@ import numpy as np
 from isogloss.core.seeds import Chance
 from isogloss.models.tokenization.batching import IntArray
 
-POOL = 50  # batches
+POOL_BATCHES = 50  # batches
 
 
 def epoch_batches(lengths: IntArray, *, batch: int, tokens: int | None, seed: int, epoch: int) -> list[IntArray]:
@@ -25,19 +25,19 @@ def epoch_batches(lengths: IntArray, *, batch: int, tokens: int | None, seed: in
     >>> [b.tolist() for b in epoch_batches(np.array([3, 9, 3, 9]), batch=2, tokens=None, seed=0, epoch=0)]
     [[3, 1], [0, 2]]
     """
-    chance = Chance(seed, "order", epoch)
-    order = np.array(chance.shuffled(range(len(lengths))), dtype=np.int64)
+    rng = Chance(seed, "order", epoch)
+    order = np.array(rng.shuffled(range(len(lengths))), dtype=np.int64)
     per_batch = batch if tokens is None else max(1, int(tokens / max(1.0, float(lengths.mean()))))
     batches: list[IntArray] = []
-    for start in range(0, len(order), POOL * per_batch):
-        pool = order[start : start + POOL * per_batch]
+    for start in range(0, len(order), POOL_BATCHES * per_batch):
+        pool = order[start : start + POOL_BATCHES * per_batch]
         pool = pool[np.argsort(lengths[pool], kind="stable")]
-        ends = _ends_by_tokens(lengths[pool].tolist(), tokens) if tokens else range(batch, len(pool), batch)
+        ends = _batch_ends(lengths[pool].tolist(), tokens) if tokens else range(batch, len(pool), batch)
         batches += np.split(pool, list(ends))
-    return chance.shuffled(batches)
+    return rng.shuffled(batches)
 
 
-def _ends_by_tokens(lengths: Sequence[int], tokens: int) -> list[int]:
+def _batch_ends(lengths: Sequence[int], tokens: int) -> list[int]:
     """Where batches of rising lengths end, so that none exceeds the budget."""
     ends, start = [], 0
     for i, length in enumerate(lengths):
@@ -47,10 +47,10 @@ def _ends_by_tokens(lengths: Sequence[int], tokens: int) -> list[int]:
     return ends
 
 
-def parts(items: IntArray, number: int) -> list[IntArray]:
+def split_evenly(items: IntArray, number: int) -> list[IntArray]:
     """A step's items in `number` parts that are as even as can be, empty ones left out.
 
-    >>> [part.tolist() for part in parts(np.arange(5), 2)]
+    >>> [part.tolist() for part in split_evenly(np.arange(5), 2)]
     [[0, 1, 2], [3, 4]]
     """
     return [part for part in np.array_split(items, number) if len(part)]

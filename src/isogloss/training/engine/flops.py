@@ -9,10 +9,10 @@ import torch
 from isogloss.models.loading.loaded_model import LoadedModel
 
 # bf16 matrix operations per second without sparsity, by the vendor's data sheets
-PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12, "L4": 121e12, "4090": 165e12, "T4": 65e12}
+PEAK_FLOPS = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12, "L4": 121e12, "4090": 165e12, "T4": 65e12}
 
 
-def flops_per_token(model: LoadedModel, length: int, predicted: float) -> float:
+def flops_per_token(model: LoadedModel, length: int, predicted_share: float) -> float:
     """Operations of a training step per token read, the backward pass twice the forward pass.
 
     Two for each weight of a block's matrices, `4·length·width` for attention, and two for each weight of the head
@@ -21,7 +21,7 @@ def flops_per_token(model: LoadedModel, length: int, predicted: float) -> float:
     blocks = sum(p.numel() for block in model.blocks for p in block.parameters() if p.ndim == 2)
     network: Any = model.network
     vocabulary = network.get_output_embeddings().weight.numel()
-    forward = 2 * blocks + 4 * model.layers * length * model.hidden_size + 2 * vocabulary * predicted
+    forward = 2 * blocks + 4 * model.layers * length * model.hidden_size + 2 * vocabulary * predicted_share
     return 3 * float(forward)
 
 
@@ -30,4 +30,4 @@ def peak_flops(device: torch.device) -> float | None:
     if device.type != "cuda":
         return None
     name = torch.cuda.get_device_name(device)
-    return next((peak for mark, peak in PEAKS.items() if mark in name), None)
+    return next((peak for mark, peak in PEAK_FLOPS.items() if mark in name), None)

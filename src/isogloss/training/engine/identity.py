@@ -10,7 +10,12 @@ from isogloss.core.hashing import digest, hasher
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.loaded_model import LoadedModel
 
-NAMES_ONLY = ("_name_or_path", "transformers_version", "architectures", "dtype")  # of a configuration: no effect
+IGNORED_CONFIG_KEYS = (
+    "_name_or_path",
+    "transformers_version",
+    "architectures",
+    "dtype",
+)  # of a configuration: no effect
 
 
 def model_identity(model: LoadedModel) -> str:
@@ -20,9 +25,9 @@ def model_identity(model: LoadedModel) -> str:
         weights.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         weights.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
     config: Any = model.body.config
-    plain = {name: value for name, value in config.to_dict().items() if name not in NAMES_ONLY}
-    marks = tokenizer_identity(model.tokenizer)
-    return digest(weights.hexdigest(), plain, marks, model.prefix, model.suffix, model.max_length)
+    config_values = {name: value for name, value in config.to_dict().items() if name not in IGNORED_CONFIG_KEYS}
+    tokenizer = tokenizer_identity(model.tokenizer)
+    return digest(weights.hexdigest(), config_values, tokenizer, model.prefix, model.suffix, model.max_length)
 
 
 def corpus_identity(corpus: AnyCorpus) -> str:

@@ -10,21 +10,21 @@ from types import FrameType
 
 
 @contextlib.contextmanager
-def held_interrupts() -> Iterator[Callable[[], bool]]:
+def deferred_interrupts() -> Iterator[Callable[[], bool]]:
     """A function that tells whether Ctrl-C was pressed since. Outside the main thread Python allows no such thing."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
-    pressed = False
+    interrupted = False
     before = signal.getsignal(signal.SIGINT)
 
-    def hold(number: int, frame: FrameType | None) -> None:
-        nonlocal pressed
-        pressed = True
+    def defer(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
         signal.signal(signal.SIGINT, before)
 
-    signal.signal(signal.SIGINT, hold)
+    signal.signal(signal.SIGINT, defer)
     try:
-        yield lambda: pressed
+        yield lambda: interrupted
     finally:
         signal.signal(signal.SIGINT, before)

@@ -21,9 +21,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-MOMENTUM = 0.95
-ITERATIONS = 5
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+MUON_MOMENTUM = 0.95
+NEWTON_SCHULZ_ITERATIONS = 5
+NEWTON_SCHULZ_COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
 
 class Muon(torch.optim.Optimizer):
@@ -35,20 +35,20 @@ class Muon(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
         for group in self.param_groups:
-            alike: dict[torch.Size, list[Tensor]] = defaultdict(list)
+            by_shape: dict[torch.Size, list[Tensor]] = defaultdict(list)
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    alike[parameter.shape].append(parameter)
-            for matrices in alike.values():
-                self._move(matrices, group["lr"], group["weight_decay"])
+                    by_shape[parameter.shape].append(parameter)
+            for matrices in by_shape.values():
+                self._update_matrices(matrices, group["lr"], group["weight_decay"])
 
-    def _move(self, matrices: list[Tensor], rate: float, decay: float) -> None:
+    def _update_matrices(self, matrices: list[Tensor], rate: float, decay: float) -> None:
         gradients: Any = [matrix.grad for matrix in matrices]
         momenta = [self._momentum(matrix) for matrix in matrices]
-        torch._foreach_mul_(momenta, MOMENTUM)
+        torch._foreach_mul_(momenta, MUON_MOMENTUM)
         torch._foreach_add_(momenta, gradients)
-        ahead = torch._foreach_add(gradients, momenta, alpha=MOMENTUM)
-        direction = orthogonal(torch.stack(ahead)).to(matrices[0].dtype)
+        ahead = torch._foreach_add(gradients, momenta, alpha=MUON_MOMENTUM)
+        direction = orthogonalize(torch.stack(ahead)).to(matrices[0].dtype)
         torch._foreach_mul_(matrices, 1 - rate * decay)
         torch._foreach_add_(matrices, direction.unbind(), alpha=-rate * 0.2 * max(matrices[0].shape) ** 0.5)
 
@@ -60,20 +60,20 @@ class Muon(torch.optim.Optimizer):
         return momentum
 
 
-def orthogonal(matrices: Tensor) -> Tensor:
+def orthogonalize(matrices: Tensor) -> Tensor:
     """UVᵀ of each of the stacked matrices, nearly: its singular values lie between about 0.7 and 1.2.
 
     >>> matrix = torch.diag(torch.tensor([4.0, 2.0, 1.0]))
-    >>> bool((orthogonal(matrix[None])[0].diagonal() - 1).abs().max() < 0.35)
+    >>> bool((orthogonalize(matrix[None])[0].diagonal() - 1).abs().max() < 0.35)
     True
     """
-    a, b, c = COEFFICIENTS
+    a, b, c = NEWTON_SCHULZ_COEFFICIENTS
     tall = matrices.shape[-2] > matrices.shape[-1]
-    found = matrices.mT if tall else matrices
-    if found.is_cuda:
-        found = found.bfloat16()  # the iteration does not need more
-    found = found / found.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
-    for _ in range(ITERATIONS):
-        gram = found @ found.mT
-        found = torch.baddbmm(found, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), found, beta=a)
-    return found.mT if tall else found
+    estimate = matrices.mT if tall else matrices
+    if estimate.is_cuda:
+        estimate = estimate.bfloat16()  # the iteration does not need more
+    estimate = estimate / estimate.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
+    for _ in range(NEWTON_SCHULZ_ITERATIONS):
+        gram = estimate @ estimate.mT
+        estimate = torch.baddbmm(estimate, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), estimate, beta=a)
+    return estimate.mT if tall else estimate

@@ -13,7 +13,7 @@ from isogloss.tasks.examples import Batch, Shape
 
 
 @dataclass(frozen=True)
-class Shaped:
+class ShapedLoss:
     """The same loss in two halves, with tensors in between that are padded to a given shape."""
 
     shape: Callable[[Any], Shape]  # the least that suits these items (of a step's second loss: this step)
@@ -38,6 +38,6 @@ class Objective:
     loss: Callable[[nn.Module, IntArray], Tensor]
     score: Callable[[nn.Module], float] | None
     extra: Callable[[nn.Module, int], Tensor] | None = None
-    shaped: Shaped | None = None
+    shaped: ShapedLoss | None = None
     versions: int = 1
-    shaped_extra: Shaped | None = None
+    shaped_extra: ShapedLoss | None = None

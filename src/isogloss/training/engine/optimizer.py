@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from isogloss.training.engine.muon import Muon
 
 
-class Rates(Protocol):
+class OptimizerSettings(Protocol):
     """The part of a training's settings that concerns the optimizer."""
 
     @property
@@ -22,7 +22,7 @@ class Rates(Protocol):
 
 def adamw(
     parameters: Sequence[nn.Parameter],
-    settings: Rates,
+    settings: OptimizerSettings,
     *,
     decayed: Sequence[bool] | None = None,
     rate: Tensor | None = None,
@@ -38,13 +38,13 @@ def adamw(
         {"params": [p for p, one in zip(parameters, decayed, strict=True) if one is decays], "weight_decay": share}
         for decays, share in ((True, settings.weight_decay), (False, 0.0))
     ]
-    used = [group for group in groups if group["params"]]
+    nonempty = [group for group in groups if group["params"]]
     if rate is None:
-        return torch.optim.AdamW(used, lr=settings.learning_rate, fused=True, **adam)
-    return torch.optim.AdamW(used, lr=rate, fused=True, capturable=rate.is_cuda, **adam)
+        return torch.optim.AdamW(nonempty, lr=settings.learning_rate, fused=True, **adam)
+    return torch.optim.AdamW(nonempty, lr=rate, fused=True, capturable=rate.is_cuda, **adam)
 
 
-class Together:
+class CombinedOptimizer:
     """Several optimizers, each of its own parameters, as one."""
 
     def __init__(self, *parts: torch.optim.Optimizer):
@@ -70,13 +70,13 @@ class Together:
             part.load_state_dict(state)
 
 
-def muon(network: nn.Module, settings: Rates) -> Together:
+def muon(network: nn.Module, settings: OptimizerSettings) -> CombinedOptimizer:
     """Muon for the matrices within layers; AdamW for embeddings, the prediction of tokens, vectors and scalars."""
     tables = [table for table in network.modules() if isinstance(table, nn.Embedding)]
-    words = max(table.num_embeddings for table in tables)
+    vocabulary_size = max(table.num_embeddings for table in tables)
     embeddings = {id(table.weight) for table in tables}
     trained = [p for p in network.parameters() if p.requires_grad]
-    inside = [p for p in trained if p.ndim == 2 and id(p) not in embeddings and len(p) != words]
-    others = {id(p) for p in trained} - {id(p) for p in inside}
-    rest = adamw([p for p in trained if id(p) in others], settings)
-    return Together(Muon(inside, settings.learning_rate, settings.weight_decay), rest)
+    matrices = [p for p in trained if p.ndim == 2 and id(p) not in embeddings and len(p) != vocabulary_size]
+    remaining = {id(p) for p in trained} - {id(p) for p in matrices}
+    adam = adamw([p for p in trained if id(p) in remaining], settings)
+    return CombinedOptimizer(Muon(matrices, settings.learning_rate, settings.weight_decay), adam)

@@ -12,7 +12,7 @@ from isogloss.core.errors import IsoglossError
 
 
 @dataclass(frozen=True)
-class Report:
+class EpochMetrics:
     """After every few steps, and with `score` after each epoch."""
 
     epoch: int  # counted from 1
@@ -25,13 +25,13 @@ class Report:
     peak_memory: int  # bytes
 
 
-Progress = Callable[[Report], None]
+ProgressCallback = Callable[[EpochMetrics], None]
 
 
-class NotFinite(IsoglossError):
+class DivergenceError(IsoglossError):
     """Training has diverged.
 
-    >>> str(NotFinite(40, 0.5)).partition(";")[0]
+    >>> str(DivergenceError(40, 0.5)).partition(";")[0]
     'training diverged: the loss or its gradient is no finite number by step 40 (learning rate 0.5)'
     """
 

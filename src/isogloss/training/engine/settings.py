@@ -13,13 +13,13 @@ if TYPE_CHECKING:  # study files are planned without torch
 
     from isogloss.tasks.task import Recipe
 
-NOISE = ("subword_dropout", "character_noise")
+NOISE_SETTINGS = ("subword_dropout", "character_noise")
 INFINITE = float("inf")
 Precision = Literal["auto", "fp32", "bf16"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """AdamW with linear warm-up and decay; a step reads `batch` items, or as many as fit into `tokens`.
 
     `accumulate` splits a step to save memory; the gradient is that of the whole step.
@@ -56,7 +56,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class NoisySettings(Settings):
+class NoisyTrainingSettings(TrainingSettings):
     """Settings of a training corpus that is noised differently in every epoch; dev and test stay unchanged."""
 
     subword_dropout: Annotated[
@@ -71,7 +71,7 @@ def uses_bf16(precision: str, device: torch.device) -> bool:
     return precision == "bf16" or (precision == "auto" and device.type == "cuda")
 
 
-def settings_for(recipe: Recipe, **changes: Any) -> Settings:
+def settings_for(recipe: Recipe, **changes: Any) -> TrainingSettings:
     """A task's published recipe with some of it changed; None changes nothing.
 
     >>> from isogloss.tasks.task import Recipe
@@ -79,17 +79,17 @@ def settings_for(recipe: Recipe, **changes: Any) -> Settings:
     2
     """
     for name in changes:
-        check_name(name, declared_settings(NoisySettings), "setting")
+        check_name(name, declared_settings(NoisyTrainingSettings), "setting")
     given = {name: value for name, value in changes.items() if value is not None}
     noisy = given.get("subword_dropout") or given.get("character_noise")
-    kind, others = (NoisySettings, {}) if noisy else (Settings, dict.fromkeys(NOISE))
+    kind, others = (NoisyTrainingSettings, {}) if noisy else (TrainingSettings, dict.fromkeys(NOISE_SETTINGS))
     return kind(**{name: value for name, value in {**asdict(recipe), **given}.items() if name not in others})
 
 
-def learning_rate_at(step: int, steps: int, settings: Settings) -> float:
+def learning_rate_at(step: int, steps: int, settings: TrainingSettings) -> float:
     """The rate of step 0 … steps - 1: up from 0 over the warm-up, then down in a straight line to 0.
 
-    >>> [learning_rate_at(s, 4, Settings(1, 1, 1.0, warmup=0.5)) for s in range(4)]
+    >>> [learning_rate_at(s, 4, TrainingSettings(1, 1, 1.0, warmup=0.5)) for s in range(4)]
     [0.0, 0.5, 1.0, 0.5]
     """
     warmup = int(settings.warmup * steps)

@@ -20,15 +20,21 @@ from isogloss.core.seeds import derive_seed
 from isogloss.models.states.attention import padded_attention
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.tasks.examples import Batch, Shape
-from isogloss.training.engine.batch_shapes import grouped
-from isogloss.training.engine.bf16_copy import Shadow
-from isogloss.training.engine.cuda_graphs import Graphs, Record, Waits, recordable, recorder
+from isogloss.training.engine.batch_shapes import group_shapes
+from isogloss.training.engine.bf16_copy import Bf16Copy
+from isogloss.training.engine.cuda_graphs import (
+    GraphRunner,
+    HostSyncError,
+    Record,
+    cuda_graph_recorder,
+    supports_cuda_graphs,
+)
 from isogloss.training.engine.determinism import seed_step
-from isogloss.training.engine.distributed import Workers
-from isogloss.training.engine.epoch_order import parts
-from isogloss.training.engine.objective import Objective, Shaped
+from isogloss.training.engine.distributed import WorkerGroup
+from isogloss.training.engine.epoch_order import split_evenly
+from isogloss.training.engine.objective import Objective, ShapedLoss
 from isogloss.training.engine.optimizer import adamw
-from isogloss.training.engine.settings import Settings, learning_rate_at
+from isogloss.training.engine.settings import TrainingSettings, learning_rate_at
 
 
 class Stepper:
@@ -45,11 +51,11 @@ class Stepper:
         self,
         network: nn.Module,
         objective: Objective,
-        settings: Settings,
+        settings: TrainingSettings,
         batches: Sequence[Sequence[IntArray]],
         *,
         seed: int,
-        workers: Workers,
+        workers: WorkerGroup,
         record: Record | None = None,
         readers: Sequence[int] = (0,),
     ):
@@ -59,19 +65,19 @@ class Stepper:
         self.device = self.parameters[0].device
         self.losses = torch.zeros(len(readers), dtype=torch.float64, device=self.device)
         self.norms = torch.zeros(len(readers), device=self.device)
-        bf16, whole = settings.bf16(self.device), workers.count == settings.accumulate == 1
+        bf16, whole = settings.bf16(self.device), workers.world_size == settings.accumulate == 1
         shaped = objective.shaped and (objective.shaped_extra or not objective.extra)
-        if record is None and whole and shaped and recordable(network, self.device):
-            record = recorder()
-        self.graphs = Graphs(self._whole_step, self.device, record) if record else None
+        if record is None and whole and shaped and supports_cuda_graphs(network, self.device):
+            record = cuda_graph_recorder()
+        self.graphs = GraphRunner(self._whole_step, self.device, record) if record else None
         self.rate = torch.zeros((), device=self.device) if record else None
         decayed = [p.ndim > (1 if len(readers) == 1 else 2) for p in self.parameters]
         self.optimizer = adamw(
             self.parameters, settings, decayed=decayed, rate=self.rate, betas=settings.betas, eps=settings.epsilon
         )
-        self.shadow = Shadow(network, bf16 and record is not None)
+        self.shadow = Bf16Copy(network, bf16 and record is not None)
         self.autocast = bf16 and record is None  # any network and any second loss can compute so
-        self.groups = grouped(map(self._shape, batches), len(readers)) if objective.shaped and record else {}
+        self.groups = group_shapes(map(self._shape, batches), len(readers)) if objective.shaped and record else {}
         self.extra_shape = self._extra_shape(objective.shaped_extra) if objective.shaped_extra and record else None
 
     def step(self, number: int) -> None:
@@ -82,7 +88,7 @@ class Stepper:
         if self.graphs and all(self.objective.terms[own].any() for own in items):
             try:
                 self._run_recorded(self.graphs, number, items)
-            except Waits as reason:
+            except HostSyncError as reason:
                 warnings.warn(f"training is slower than it could be: {reason}", stacklevel=2)
                 self.graphs = None
                 self.shadow.network.zero_grad()
@@ -110,7 +116,7 @@ class Stepper:
         if self.rate is not None:
             for group in self.optimizer.param_groups:
                 group["lr"] = self.rate
-        self.shadow.give_weights()
+        self.shadow.copy_weights()
 
     def close(self) -> None:
         """Let go of recorded steps."""
@@ -121,7 +127,7 @@ class Stepper:
         assert self.objective.shaped is not None
         return reduce(operator.or_, map(self.objective.shaped.shape, items))
 
-    def _run_recorded(self, graphs: Graphs, number: int, items: Sequence[IntArray]) -> None:
+    def _run_recorded(self, graphs: GraphRunner, number: int, items: Sequence[IntArray]) -> None:
         shaped, extra = self.objective.shaped, self.objective.shaped_extra
         assert shaped is not None
         shape = self._shape(items)
@@ -146,18 +152,18 @@ class Stepper:
         first, *others = (batches[number] for number in self.readers)
         return first.below(*others) if others else first
 
-    def _extra_shape(self, extra: Shaped) -> Shape:
+    def _extra_shape(self, extra: ShapedLoss) -> Shape:
         """One shape for the second loss in all steps: it does not multiply what is recorded."""
         return reduce(operator.or_, map(extra.shape, range(len(self.batches))))
 
     def _launch(self, number: int, items: IntArray) -> None:
         terms, objective = self.objective.terms, self.objective
-        for part in parts(items[self.workers.rank :: self.workers.count], self.settings.accumulate):
+        for part in split_evenly(items[self.workers.rank :: self.workers.world_size], self.settings.accumulate):
             if terms[part].any():  # a mean of nothing is no number
                 weight = float(terms[part].sum() / terms[items].sum())
                 self._descend(self._computed(objective.loss, part) * weight)
         if objective.extra:
-            self._descend(self._computed(objective.extra, number) * (1 / self.workers.count))
+            self._descend(self._computed(objective.extra, number) * (1 / self.workers.world_size))
         self._update()
 
     def _launch_stack(self, items: Sequence[IntArray]) -> None:
@@ -178,12 +184,12 @@ class Stepper:
 
     def _update(self) -> None:
         """Move the weights along the gradients of all workers."""
-        self.shadow.take_gradients()
-        self.workers.sum_gradients(self.parameters)
+        self.shadow.collect_gradients()
+        self.workers.all_reduce_gradients(self.parameters)
         self.norms += self._clip()
         self.optimizer.step()
         self.optimizer.zero_grad()
-        self.shadow.give_weights()
+        self.shadow.copy_weights()
 
     def _clip(self) -> Tensor:
         """Shorten the gradients of each network to the limit; their norms before."""

@@ -9,14 +9,14 @@ from isogloss.models.tokenization.subword_dropout import with_subword_dropout
 from isogloss.tasks.examples import Example
 from isogloss.tasks.task import Labels, Task
 from isogloss.text.changes.noise import noise
-from isogloss.training.engine.settings import NoisySettings, Settings
+from isogloss.training.engine.settings import NoisyTrainingSettings, TrainingSettings
 
 
 def training_examples(
-    model: LoadedModel, task: Task, corpus: AnyCorpus, labels: Labels, settings: Settings | None, seed: int
+    model: LoadedModel, task: Task, corpus: AnyCorpus, labels: Labels, settings: TrainingSettings | None, seed: int
 ) -> tuple[list[Example], int]:
     """The examples of a corpus, one version after the other, and how many there are: with noise one an epoch."""
-    if not isinstance(settings, NoisySettings):
+    if not isinstance(settings, NoisyTrainingSettings):
         return task.encode(model, corpus, labels), 1
     rate, dropped = settings.character_noise, settings.subword_dropout
     examples: list[Example] = []

@@ -19,14 +19,14 @@ from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE, Batch, Example, Shape, Sizes, collate
 from isogloss.tasks.task import Labels, Task
-from isogloss.training.engine.batch_shapes import rounded
+from isogloss.training.engine.batch_shapes import round_length_up
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.determinism import seeded
-from isogloss.training.engine.distributed import join
-from isogloss.training.engine.loop import train_together
-from isogloss.training.engine.objective import Objective, Shaped
-from isogloss.training.engine.progress import Progress, Report
-from isogloss.training.engine.settings import NoisySettings, Settings
+from isogloss.training.engine.distributed import init_distributed
+from isogloss.training.engine.loop import train_stacked
+from isogloss.training.engine.objective import Objective, ShapedLoss
+from isogloss.training.engine.progress import EpochMetrics, ProgressCallback
+from isogloss.training.engine.settings import NoisyTrainingSettings, TrainingSettings
 from isogloss.training.finetuning.augmentation import training_examples
 from isogloss.training.finetuning.evaluation import predict, scored
 from isogloss.training.stacking.networks import stackable
@@ -42,7 +42,7 @@ class FineTuned:
     model: LoadedModel
     labels: Labels
     network: nn.Module
-    log: tuple[Report, ...] = ()  # one of each epoch
+    log: tuple[EpochMetrics, ...] = ()  # one of each epoch
 
     @property
     def encoder(self) -> LoadedModel:
@@ -56,12 +56,12 @@ def finetune(
     task: Task,
     train_on: AnyCorpus,
     dev: AnyCorpus,
-    settings: Settings,
+    settings: TrainingSettings,
     *,
     seed: int = 0,
     extra: ExtraLoss | None = None,
     checkpoints: Checkpoints | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> FineTuned:
     """Train on one corpus, keep the epoch that is best on the other. The model handed in is not changed.
 
@@ -76,11 +76,11 @@ def finetune_together(
     task: Task,
     train_on: AnyCorpus,
     dev: AnyCorpus,
-    settings: Settings,
+    settings: TrainingSettings,
     *,
     seeds: Sequence[int],
     checkpoints: Checkpoints | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> list[FineTuned]:
     """Several models fine-tuned as `finetune` does it, each with its seed, all in the same steps: faster on a GPU.
 
@@ -92,16 +92,16 @@ def finetune_together(
 
 
 def can_go_together(
-    models: Sequence[LoadedModel], task: Task, train_on: AnyCorpus, settings: Settings, seeds: Sequence[int]
+    models: Sequence[LoadedModel], task: Task, train_on: AnyCorpus, settings: TrainingSettings, seeds: Sequence[int]
 ) -> bool:
     """Whether models can take their steps together: the same tokens in, networks of one shape out, steps one by one.
 
     With several seeds, noise and batches that go by tokens would be others for each.
     """
     tokenizers: list[Any] = [model.tokenizer for model in models]
-    if settings.accumulate > 1 or join().count > 1:
+    if settings.accumulate > 1 or init_distributed().world_size > 1:
         return False
-    if len(set(seeds)) > 1 and (settings.tokens or isinstance(settings, NoisySettings)):
+    if len(set(seeds)) > 1 and (settings.tokens or isinstance(settings, NoisyTrainingSettings)):
         return False
     if not all(tokenizer.is_fast for tokenizer in tokenizers) or len({model.max_length for model in models}) > 1:
         return False
@@ -117,18 +117,18 @@ def _finetuned(
     task: Task,
     train_on: AnyCorpus,
     dev: AnyCorpus,
-    settings: Settings,
+    settings: TrainingSettings,
     seeds: Sequence[int],
     extra: ExtraLoss | None,
     checkpoints: Checkpoints | None,
-    progress: Progress | None,
+    progress: ProgressCallback | None,
 ) -> list[FineTuned]:
     check_corpus(task, train_on, "train")
     check_corpus(task, dev, "dev")
     labels = task.labels(train_on)
     networks = fresh_networks(models, task, labels, seeds)
     learning = objective(models[0], task, train_on, dev, labels, extra, settings, seeds[0])
-    logs = train_together(networks, learning, settings, seeds=seeds, checkpoints=checkpoints, progress=progress)
+    logs = train_stacked(networks, learning, settings, seeds=seeds, checkpoints=checkpoints, progress=progress)
     return [
         FineTuned(task, model, labels, network, tuple(log))
         for model, network, log in zip(models, networks, logs, strict=True)
@@ -160,7 +160,7 @@ def objective(
     dev: AnyCorpus,
     labels: Labels,
     extra: ExtraLoss | None,
-    settings: Settings | None = None,
+    settings: TrainingSettings | None = None,
     seed: int = 0,
 ) -> Objective:
     """A task as the training loop sees it."""
@@ -179,7 +179,7 @@ def objective(
         return scored(task, gold, predictions).scores[task.main_metric]
 
     lengths, terms = np.array([e.tokens for e in examples]), np.array([loss_terms(e) for e in examples])
-    shaped = Shaped(lambda items: rounded(sizes.shape(items), model.max_length), batch, task.loss)
+    shaped = ShapedLoss(lambda items: round_length_up(sizes.shape(items), model.max_length), batch, task.loss)
     return Objective(lengths, terms, loss, score, extra, shaped, versions, getattr(extra, "shaped", None))
 
 

@@ -18,8 +18,8 @@ from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.task import Task
 from isogloss.training.engine.identity import corpus_identity, model_identity
-from isogloss.training.engine.progress import Report
-from isogloss.training.engine.settings import Settings
+from isogloss.training.engine.progress import EpochMetrics
+from isogloss.training.engine.settings import TrainingSettings
 from isogloss.training.finetuning.finetune import finetune
 
 BATCHES = (16, 32)
@@ -31,7 +31,7 @@ class Grid:
     """What was tried, one row each, and the settings that were best."""
 
     frame: pl.DataFrame
-    best: Settings
+    best: TrainingSettings
 
 
 def grid_search(
@@ -39,13 +39,13 @@ def grid_search(
     task: Task,
     train_on: AnyCorpus,
     dev: AnyCorpus,
-    settings: Settings,
+    settings: TrainingSettings,
     *,
     batches: Sequence[int] = BATCHES,
     learning_rates: Sequence[float] = LEARNING_RATES,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
-    progress: Callable[[Settings, Report], None] | None = None,
+    progress: Callable[[TrainingSettings, EpochMetrics], None] | None = None,
 ) -> Grid:
     """Fine-tune with every pair and take the one with the best epoch; of equals the first.
 
@@ -69,7 +69,7 @@ def grid_search(
     return Grid(frame, tried[frame["value"].arg_max() or 0])
 
 
-def _row(settings: Settings, task: Task, log: Sequence[Report]) -> dict[str, Any]:
+def _row(settings: TrainingSettings, task: Task, log: Sequence[EpochMetrics]) -> dict[str, Any]:
     best = max(log, key=lambda report: report.score or 0.0)
     shown = {"batch": settings.batch, "learning_rate": settings.learning_rate, "epoch": best.epoch}
     return {**shown, "metric": task.main_metric, "value": best.score}

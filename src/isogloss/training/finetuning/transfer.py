@@ -33,10 +33,10 @@ from isogloss.tasks.bilstm import task_over
 from isogloss.tasks.task import Task
 from isogloss.training.adjustment.replay import AlignmentReplay
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.distributed import join
+from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.identity import corpus_identity, model_identity
-from isogloss.training.engine.progress import Report
-from isogloss.training.engine.settings import Settings, settings_for
+from isogloss.training.engine.progress import EpochMetrics
+from isogloss.training.engine.settings import TrainingSettings, settings_for
 from isogloss.training.finetuning.adapter_swapping import swapped
 from isogloss.training.finetuning.evaluation import Evaluation, evaluate
 from isogloss.training.finetuning.finetune import ExtraLoss, FineTuned, check_corpus, finetune
@@ -63,7 +63,7 @@ class Experiment:
     test: Mapping[str, AnyCorpus]
     before: Sequence[ModelChange]
     swap: Mapping[str, UseAdapter]
-    settings: Settings
+    settings: TrainingSettings
     continual: ExtraLoss | AlignmentReplay | None
     out: Path | None
     checkpoint_steps: int | None
@@ -86,7 +86,7 @@ def transfer(
     continual: ExtraLoss | AlignmentReplay | None = None,
     out: str | os.PathLike[str] | None = None,
     checkpoint_steps: int | None = None,
-    progress: Callable[[int, Report], None] | None = None,
+    progress: Callable[[int, EpochMetrics], None] | None = None,
     **settings: Any,
 ) -> Results:
     """Fine-tune on `train`, choose the epoch on `dev`, and score every test set without having seen its language.
@@ -99,7 +99,7 @@ def transfer(
     every ten minutes, after each epoch, and every `checkpoint_steps` steps). `settings` are those of `Settings`
     (epochs, batch, learning_rate …); what is not given is the task's published recipe.
     """
-    join()  # before a model is loaded: it says which GPU is ours
+    init_distributed()  # before a model is loaded: it says which GPU is ours
     model = bilstm() if model == BILSTM else model
     chosen = task_over(model, TASKS[task] if isinstance(task, str) else task)
     plan = settings_for(chosen.recipe, **settings)
@@ -124,12 +124,12 @@ def transfer(
     )
     runs = [_run(experiment, seed, progress) for seed in _distinct(seeds)]
     results = sum(runs[1:], runs[0])
-    if folder and join().first:
+    if folder and init_distributed().is_main:
         results.write(folder / "results.parquet")
     return results
 
 
-def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], None] | None) -> Results:
+def _run(experiment: Experiment, seed: int, progress: Callable[[int, EpochMetrics], None] | None) -> Results:
     """One seed: what is on disk already is read, the rest is done and written."""
     this = experiment
     model = changed(this.model, this.before, seed)
@@ -147,7 +147,7 @@ def _run(experiment: Experiment, seed: int, progress: Callable[[int, Report], No
     tuned = _tuned(this, model, extra, run, seed, folder, watch)
     facts = {"run": run, "model": Path(this.model.name).name, "changes": this.changes, "seed": seed}
     results = scores(tuned, this.task, this.train.lang, this.dev, this.test, facts, this.swap)
-    if scored_in and join().first:
+    if scored_in and init_distributed().is_main:
         write_rows(results.predictions.collect(), scored_in / "predictions.parquet")
         write_rows(results.frame, scored_in / "rows.parquet")  # last: its presence says that all is there
     return results
@@ -160,7 +160,7 @@ def _tuned(
     run: str,
     seed: int,
     folder: Path | None,
-    progress: Callable[[Report], None] | None,
+    progress: Callable[[EpochMetrics], None] | None,
 ) -> FineTuned:
     """The fine-tuned network of a run: from disk, or made now and saved."""
     this = experiment
@@ -178,9 +178,9 @@ def _tuned(
         checkpoints=checkpoints,
         progress=progress,
     )
-    workers = join()
-    workers.wait()  # until all have read what the first now removes
-    if folder and checkpoints and workers.first:
+    workers = init_distributed()
+    workers.barrier()  # until all have read what the first now removes
+    if folder and checkpoints and workers.is_main:
         with atomic_write(folder / "log.tsv") as file:
             file.write(pl.DataFrame([asdict(report) for report in tuned.log]).write_csv(separator="\t"))
         save_finetuned(tuned, folder / "model")

@@ -21,18 +21,23 @@ from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.distributed import join
+from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.identity import model_identity
-from isogloss.training.language_modeling.evaluation import evaluation
-from isogloss.training.language_modeling.heldout import survey
-from isogloss.training.language_modeling.language_sampling import apportion, shares
-from isogloss.training.language_modeling.model_files import UNFINISHED, finished, read_history, save_language_model
+from isogloss.training.language_modeling.evaluation import build_evaluation
+from isogloss.training.language_modeling.heldout import split_texts
+from isogloss.training.language_modeling.language_sampling import apportion, sampling_shares
+from isogloss.training.language_modeling.model_files import (
+    UNFINISHED_FOLDER,
+    is_finished,
+    read_history,
+    save_language_model,
+)
 from isogloss.training.language_modeling.packing import Sequences, pack
 from isogloss.training.language_modeling.settings import LanguageModelSettings
-from isogloss.training.language_modeling.train import History, Pace, train_language_model
+from isogloss.training.language_modeling.train import StepMetrics, TrainingHistory, train_language_model
 
-VERSION = 1  # of what a run computes: raised when the same run would give other weights
-RECIPES: dict[str, dict[str, Any]] = {
+ADAPTATION_VERSION = 1  # of what a run computes: raised when the same run would give other weights
+PRESETS: dict[str, dict[str, Any]] = {
     # as released with the study of unseen languages
     "published": {
         "epochs": 20, "batch": 8, "length": 128, "by_line": True, "learning_rate": 5e-5, "warmup": 0.0,
@@ -76,9 +81,9 @@ def adaptation(
     seed: int = 0,
     device: str | None = None,
     checkpoint_steps: int | None = None,
-    progress: Callable[[Pace], None] | None = None,
+    progress: Callable[[StepMetrics], None] | None = None,
     **settings: Any,
-) -> tuple[LoadedModel, History]:
+) -> tuple[LoadedModel, TrainingHistory]:
     """The adapted model, with the perplexity of held-out lines before and after.
 
     `recipe`: "published" (20 epochs, line by line, batches of 8), "modern" (joined lines, batches of 32) or "adapter"
@@ -88,13 +93,13 @@ def adaptation(
     `mix`: text of other languages by name, against forgetting; it makes up `mix_share` of what is read. `out`: a
     folder for the model; the same call goes on where it was interrupted.
     """
-    workers = join()
+    workers = init_distributed()
     base = with_language_head(model, device)
     if adapter is not None:
         base = adapter(base, seed=seed)
     if not any(weight.requires_grad for weight in base.network.parameters()):
         raise UsageError(f"nothing to train: all weights of '{base.name}' are frozen")
-    known = RECIPES[check_name(recipe or ("adapter" if adapter else "published"), RECIPES, "recipe")]
+    known = PRESETS[check_name(recipe or ("adapter" if adapter else "published"), PRESETS, "recipe")]
     chosen = {"objective": "clm" if base.family.causal else "mlm", "alpha": 1.0, **known, **settings}
     limit = epochs or chosen.pop("epochs")
     chosen.pop("epochs", None)
@@ -102,47 +107,49 @@ def adaptation(
     target = getattr(text, "lang", "text")
     if mix and target in mix:
         raise UsageError(f"mix: '{target}' is the language that the model is adapted to; expected others")
-    found = survey({target: text, **(mix or {})})
+    splits = split_texts({target: text, **(mix or {})})
     sequences = pack(
         base,
-        {lang: one.train for lang, one in found.items()},
+        {lang: split.train for lang, split in splits.items()},
         plan.length,
         by_line=plan.by_line,
         words=plan.masking == "words",
     )
-    places = _places(sequences, mix_share if mix else 0.0, len(found))
-    last = math.ceil(limit * sum(places) / plan.batch)
+    slots = _slots_per_epoch(sequences, mix_share if mix else 0.0, len(splits))
+    last = math.ceil(limit * sum(slots) / plan.batch)
     plan = replace(plan, budget=Budget(min(steps or last, last), tokens, minutes))
     folder = None if out is None else Path(out)
-    run = digest(VERSION, model_identity(base), {lang: one.digest for lang, one in found.items()}, places,
-                   asdict(plan), seed)  # fmt: skip
-    if folder and adapter is not None and finished(folder, run):
+    digests = {lang: split.digest for lang, split in splits.items()}
+    run = digest(ADAPTATION_VERSION, model_identity(base), digests, slots, asdict(plan), seed)
+    if folder and adapter is not None and is_finished(folder, run):
         return use_adapter(folder, train=True)(base), read_history(folder)
-    if folder and finished(folder, run):
+    if folder and is_finished(folder, run):
         return load_model(folder, head="clm" if plan.causal else "mlm", device=base.device), read_history(folder)
     history = train_language_model(
         base,
         sequences,
         plan,
         seed=seed,
-        places=places,
-        evaluate=evaluation(found, plan, probes),
+        slots=slots,
+        evaluate=build_evaluation(splits, plan, probes),
         evaluations=evaluations,
-        checkpoints=Checkpoints(folder / UNFINISHED / "checkpoints", run, steps=checkpoint_steps) if folder else None,
+        checkpoints=Checkpoints(folder / UNFINISHED_FOLDER / "checkpoints", run, steps=checkpoint_steps)
+        if folder
+        else None,
         progress=progress,
     )
-    if folder and workers.first:
+    if folder and workers.is_main:
         title = f"language {'adapter for' if adapter else 'model, adapted from'} {Path(base.name).name}"
         alone = adapter is not None
         save_language_model(
-            folder, base, history, run=run, surveys=found, settings=plan, title=title, adapter_alone=alone
+            folder, base, history, run=run, splits=splits, settings=plan, title=title, adapter_only=alone
         )
-        shutil.rmtree(folder / UNFINISHED)
-    workers.wait()
+        shutil.rmtree(folder / UNFINISHED_FOLDER)
+    workers.barrier()
     return replace(base, name=os.fspath(folder)) if folder and adapter is None else base, history
 
 
-def _places(sequences: Sequences, mix_share: float, languages: int) -> list[int]:
+def _slots_per_epoch(sequences: Sequences, mix_share: float, languages: int) -> list[int]:
     """Sequences of each language in an epoch: all of the target's, and a share of the others."""
     if not 0 <= mix_share < 1:
         raise UsageError(f"mix_share: expected a number from 0 up to but not including 1, got {mix_share}")
@@ -150,4 +157,4 @@ def _places(sequences: Sequences, mix_share: float, languages: int) -> list[int]
     if len(others) + 1 < languages or not others:
         return [target]
     extra = max(len(others), round(target * mix_share / (1 - mix_share)))
-    return [target, *apportion(shares(others), extra)]
+    return [target, *apportion(sampling_shares(others), extra)]

@@ -11,7 +11,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 
 
-def probe(model: LoadedModel, parallel: ParallelSet, source: str | None = None) -> list[dict[str, Any]]:
+def alignment_rows(model: LoadedModel, parallel: ParallelSet, source: str | None = None) -> list[dict[str, Any]]:
     """CKA and matching accuracy of the first (or the given) language with every other, at every layer."""
     source = source or next(iter(parallel.languages))
     states = {lang: sentence_states(model, parallel.texts[lang]).collect() for lang in parallel.languages}

@@ -16,33 +16,33 @@ from torch import Tensor
 from isogloss.core.seeds import derive_seed
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray
-from isogloss.training.language_modeling.language_sampling import order
+from isogloss.training.language_modeling.language_sampling import sequence_order
 from isogloss.training.language_modeling.losses import next_tokens
-from isogloss.training.language_modeling.masking import IGNORED, Rules, mask, rules_for
+from isogloss.training.language_modeling.masking import IGNORED_LABEL, MaskingRules, mask_sequences, masking_rules
 from isogloss.training.language_modeling.packing import Sequences, separator
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 
-ROOM = 0.25  # share of a GPU's free memory that the text may take
-GRAIN = 32  # padded sequences are as long as the longest rounded up to this: few shapes to compile
+MAX_GPU_MEMORY_SHARE = 0.25  # share of a GPU's free memory that the text may take
+PADDED_LENGTH_MULTIPLE = 32  # padded sequences are as long as the longest rounded up to this: few shapes to compile
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Sequences of a step with what is to be predicted; `places` only where masked."""
+class LanguageModelBatch:
+    """Sequences of a step with what is to be predicted; `positions` only where masked."""
 
     ids: Tensor
     labels: Tensor
-    places: Tensor | None
+    positions: Tensor | None
     attention: Tensor | None
     terms: Tensor  # tokens that are predicted in the whole step
     tokens: int  # read in the whole step, padding not counted
 
-    def rows(self, which: slice) -> Batch:
-        places, attention = (x if x is None else x[which] for x in (self.places, self.attention))
-        return replace(self, ids=self.ids[which], labels=self.labels[which], places=places, attention=attention)
+    def rows(self, which: slice) -> LanguageModelBatch:
+        positions, attention = (x if x is None else x[which] for x in (self.positions, self.attention))
+        return replace(self, ids=self.ids[which], labels=self.labels[which], positions=positions, attention=attention)
 
 
-class Batches:
+class BatchSampler:
     """The steps of one training over packed sequences."""
 
     def __init__(
@@ -51,38 +51,42 @@ class Batches:
         sequences: Sequences,
         settings: LanguageModelSettings,
         seed: int,
-        places: Sequence[int] | None = None,
+        slots: Sequence[int] | None = None,
     ):
         self.sequences, self.settings, self.seed, self.device = sequences, settings, seed, model.device
         sizes = list(sequences.languages.values())
-        self.order = order(sizes, alpha=settings.alpha, batch=settings.batch, seed=derive_seed(seed, "text"))
-        if places is not None:
-            self.order = replace(self.order, places=places)
-        self.rules: Rules | None = None if settings.causal else rules_for(model, settings.masking, settings.mask_share)
+        self.order = sequence_order(sizes, alpha=settings.alpha, batch=settings.batch, seed=derive_seed(seed, "text"))
+        if slots is not None:
+            self.order = replace(self.order, slots=slots)
+        self.rules: MaskingRules | None = (
+            None if settings.causal else masking_rules(model, settings.masking, settings.mask_share)
+        )
         self.separator = torch.tensor(separator(model), device=self.device)
         self.generator = torch.Generator(self.device)
-        self.ids, self.starts = (_near(array, self.device) for array in (sequences.ids, sequences.starts))
+        self.ids, self.starts = (
+            _to_device_if_it_fits(array, self.device) for array in (sequences.ids, sequences.starts)
+        )
 
-    def at(self, step: int) -> Batch:
+    def at(self, step: int) -> LanguageModelBatch:
         """The batch of a step."""
         chosen = self.order.at(step)
-        ids = _picked(self.ids, chosen, self.device).long()
+        ids = _select_rows(self.ids, chosen, self.device).long()
         present, tokens = None, ids.numel()
         if self.sequences.lengths is not None:
             ids, present, tokens = self._trimmed(ids, self.sequences.lengths[chosen])
         attention = self._within_lines(ids) if self.settings.confine else present
         if self.rules is None:
             labels = next_tokens(ids, present)
-            return Batch(ids, labels, None, attention, (labels != IGNORED).sum(), tokens)
+            return LanguageModelBatch(ids, labels, None, attention, (labels != IGNORED_LABEL).sum(), tokens)
         self.generator.manual_seed(derive_seed(self.seed, "masks", step))
-        starts = None if self.starts is None else _picked(self.starts, chosen, self.device)[:, : ids.shape[1]]
-        masked = mask(ids, self.rules, self.generator, starts)
-        terms = (masked.labels != IGNORED).sum().clamp(min=1)
-        return Batch(masked.ids, masked.labels, masked.places, attention, terms, tokens)
+        starts = None if self.starts is None else _select_rows(self.starts, chosen, self.device)[:, : ids.shape[1]]
+        masked = mask_sequences(ids, self.rules, self.generator, starts)
+        terms = (masked.labels != IGNORED_LABEL).sum().clamp(min=1)
+        return LanguageModelBatch(masked.ids, masked.labels, masked.positions, attention, terms, tokens)
 
     def _trimmed(self, ids: Tensor, lengths: IntArray) -> tuple[Tensor, Tensor, int]:
         """Without the padding that all rows share; which tokens are present; how many."""
-        longest = min(ids.shape[1], -(-int(lengths.max()) // GRAIN) * GRAIN)
+        longest = min(ids.shape[1], -(-int(lengths.max()) // PADDED_LENGTH_MULTIPLE) * PADDED_LENGTH_MULTIPLE)
         present = np.arange(longest) < lengths[:, None]
         return ids[:, :longest], torch.from_numpy(present).to(self.device, non_blocking=True), int(lengths.sum())
 
@@ -94,17 +98,17 @@ class Batches:
         return seen.tril() if self.settings.causal else seen
 
 
-def _near(array: np.ndarray | None, device: torch.device) -> Tensor | None:
+def _to_device_if_it_fits(array: np.ndarray | None, device: torch.device) -> Tensor | None:
     """The text where it is read: on the GPU if it fits well, otherwise where it lies."""
     if array is None:
         return None
     here = torch.from_numpy(array)
-    if device.type == "cuda" and array.nbytes < ROOM * torch.cuda.mem_get_info(device)[0]:
+    if device.type == "cuda" and array.nbytes < MAX_GPU_MEMORY_SHARE * torch.cuda.mem_get_info(device)[0]:
         return here.to(device)
     return here
 
 
-def _picked(table: Tensor | None, rows: IntArray, device: torch.device) -> Tensor:
+def _select_rows(table: Tensor | None, rows: IntArray, device: torch.device) -> Tensor:
     assert table is not None
     index = torch.from_numpy(rows)
     if table.device.type == "cpu":

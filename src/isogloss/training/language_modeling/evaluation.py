@@ -8,18 +8,20 @@ from typing import Any
 
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.training.language_modeling.alignment_probe import probe
-from isogloss.training.language_modeling.heldout import Survey
+from isogloss.training.language_modeling.alignment_probe import alignment_rows
+from isogloss.training.language_modeling.heldout import TextSplit
 from isogloss.training.language_modeling.perplexity import perplexity
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 from isogloss.training.language_modeling.train import Evaluate
 
-HELD_OUT = 1000  # lines of each language that are read at most
+MAX_HELD_OUT_LINES = 1000  # lines of each language that are read at most
 
 
-def evaluation(surveys: Mapping[str, Survey], settings: LanguageModelSettings, probes: ParallelSet | None) -> Evaluate:
+def build_evaluation(
+    surveys: Mapping[str, TextSplit], settings: LanguageModelSettings, probes: ParallelSet | None
+) -> Evaluate:
     """A function that measures a model: rows of perplexity for each language, and of the probes."""
-    lines = {lang: list(islice(one.held_out, HELD_OUT)) for lang, one in surveys.items()}
+    lines = {lang: list(islice(split.held_out, MAX_HELD_OUT_LINES)) for lang, split in surveys.items()}
 
     def evaluate(model: LoadedModel) -> list[dict[str, Any]]:
         rows = [
@@ -27,6 +29,6 @@ def evaluation(surveys: Mapping[str, Survey], settings: LanguageModelSettings, p
             for lang, held_out in lines.items()
             if held_out
         ]
-        return rows + (probe(model, probes) if probes else [])
+        return rows + (alignment_rows(model, probes) if probes else [])
 
     return evaluate

@@ -17,9 +17,13 @@ import numpy.typing as npt
 from isogloss.core.errors import UsageError
 from isogloss.core.hashing import hash_bytes, hasher
 from isogloss.corpora.formats.text import stream_files
-from isogloss.training.language_modeling.packing import CHUNK, Text
+from isogloss.training.language_modeling.packing import CHUNK_LINES, Text
 
-SHARE, LEAST, MOST = 0.01, 200, 0.1  # 1 % of the lines or 200, but never more than a tenth
+HELD_OUT_SHARE, MIN_HELD_OUT_LINES, MAX_HELD_OUT_SHARE = (
+    0.01,
+    200,
+    0.1,
+)  # 1 % of the lines or 200, but never more than a tenth
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class TextFiles:
 
 
 @dataclass(frozen=True)
-class Rest:
+class TrainingLines:
     """All lines of a text but those held out; it can be read again and again."""
 
     lines: Iterable[Text]
@@ -45,25 +49,25 @@ class Rest:
 
 
 @dataclass(frozen=True)
-class Survey:
+class TextSplit:
     """What one language's text is: lines, characters, a hash of it all, and the two parts."""
 
     lines: int
     characters: int
     digest: str
     share: float  # held out, in the mean of all texts
-    train: Rest
+    train: TrainingLines
     held_out: tuple[Text, ...]
 
 
-def survey(texts: Mapping[str, Iterable[Text]]) -> dict[str, Survey]:
+def split_texts(texts: Mapping[str, Iterable[Text]]) -> dict[str, TextSplit]:
     """Count each language's text and hold some of it out."""
     if not texts:
         raise UsageError("there is no text to train on")
-    return {lang: _survey(lang, text if iter(text) is not text else tuple(text)) for lang, text in texts.items()}
+    return {lang: _split_text(lang, text if iter(text) is not text else tuple(text)) for lang, text in texts.items()}
 
 
-def _survey(lang: str, lines: Iterable[Text]) -> Survey:
+def _split_text(lang: str, lines: Iterable[Text]) -> TextSplit:
     if isinstance(lines, str):
         raise UsageError(f"'{lang}': expected lines of text, got one string; put it in a list")
     number = characters = highest = 0
@@ -71,21 +75,23 @@ def _survey(lang: str, lines: Iterable[Text]) -> Survey:
     digest = hasher(12)
     low: list[tuple[int, Text]] = []  # what may be held out: the bound falls as lines are read
     remaining = iter(lines)
-    while chunk := list(islice(remaining, CHUNK)):
+    while chunk := list(islice(remaining, CHUNK_LINES)):
         written = [_bytes(line) for line in chunk]
         digest.update(b"\n".join(written) + b"\n")
         marks = _fingerprints(written)
         number += len(chunk)
         characters += sum(len(line) if isinstance(line, str) else sum(map(len, line)) for line in chunk)
         lowest, highest = min(lowest, int(marks.min())), max(highest, int(marks.max()))
-        bound = int(min(max(SHARE, LEAST / number), MOST) * 2**64)
+        bound = int(min(max(HELD_OUT_SHARE, MIN_HELD_OUT_LINES / number), MAX_HELD_OUT_SHARE) * 2**64)
         low += [(int(marks[i]), chunk[i]) for i in np.flatnonzero(marks <= max(bound - 1, lowest))]
     if not characters:
         raise UsageError(f"'{lang}': there is no text to train on")
     if lowest < highest:
         bound = max(bound, lowest + 1)  # at least one line
     held_out = tuple(line for mark, line in low if mark < bound)
-    return Survey(number, characters, digest.hexdigest(), bound / 2**64, Rest(lines, frozenset(held_out)), held_out)
+    return TextSplit(
+        number, characters, digest.hexdigest(), bound / 2**64, TrainingLines(lines, frozenset(held_out)), held_out
+    )
 
 
 def _fingerprints(written: Sequence[bytes]) -> npt.NDArray[np.uint64]:

@@ -17,13 +17,13 @@ from isogloss.models.tokenization.batching import IntArray
 from isogloss.training.language_modeling.packing import Text
 from isogloss.training.language_modeling.settings import SAMPLING_EXPONENT
 
-ROUND = 256  # steps in which every language gets its exact share
+STEPS_PER_ROUND = 256  # steps in which every language gets its exact share
 
 
-def shares(sizes: Sequence[float], alpha: float = SAMPLING_EXPONENT) -> list[float]:
+def sampling_shares(sizes: Sequence[float], alpha: float = SAMPLING_EXPONENT) -> list[float]:
     """The share of each language, given how much text it has.
 
-    >>> [round(share, 3) for share in shares([1000, 10], alpha=0.5)]
+    >>> [round(share, 3) for share in sampling_shares([1000, 10], alpha=0.5)]
     [0.909, 0.091]
     """
     if not 0 <= alpha <= 1 or not sizes or min(sizes) <= 0:
@@ -33,33 +33,33 @@ def shares(sizes: Sequence[float], alpha: float = SAMPLING_EXPONENT) -> list[flo
     return [power / sum(powers) for power in powers]
 
 
-def apportion(parts: Sequence[float], places: int) -> list[int]:
+def apportion(parts: Sequence[float], slots: int) -> list[int]:
     """Whole numbers of places in the given proportion (largest remainders), at least one for each.
 
     >>> apportion([0.5, 0.3, 0.2], 5)
     [3, 1, 1]
     """
-    if places < len(parts):
-        raise UsageError(f"{len(parts)} languages need at least as many sequences a round, got {places}")
-    exact = [places * part for part in parts]
-    whole = [int(value) for value in exact]
-    by_remainder = sorted(range(len(parts)), key=lambda i: (whole[i] - exact[i], i))
-    for i in by_remainder[: places - sum(whole)]:
-        whole[i] += 1
+    if slots < len(parts):
+        raise UsageError(f"{len(parts)} languages need at least as many sequences a round, got {slots}")
+    exact = [slots * part for part in parts]
+    counts = [int(value) for value in exact]
+    by_remainder = sorted(range(len(parts)), key=lambda i: (counts[i] - exact[i], i))
+    for i in by_remainder[: slots - sum(counts)]:
+        counts[i] += 1
     for i in range(len(parts)):
-        if not whole[i]:
-            whole[whole.index(max(whole))] -= 1
-            whole[i] = 1
-    return whole
+        if not counts[i]:
+            counts[counts.index(max(counts))] -= 1
+            counts[i] = 1
+    return counts
 
 
-def shuffled(number: int, seed: int) -> IntArray:
+def permutation(number: int, seed: int) -> IntArray:
     """The numbers 0 … number-1 in an order of the seed; raw generator bits are the same in every NumPy."""
     return np.argsort(np.random.Philox(key=seed).random_raw(number), kind="stable")
 
 
 @dataclass
-class Order:
+class SequenceOrder:
     """Which sequences each step reads, over several languages.
 
     Sequences are numbered language after language. In every round each language has exactly its number of places,
@@ -67,7 +67,7 @@ class Order:
     """
 
     sizes: Sequence[int]  # sequences of each language
-    places: Sequence[int]  # of each language in a round
+    slots: Sequence[int]  # of each language in a round
     batch: int
     seed: int
     _round: tuple[int, IntArray] | None = field(default=None, repr=False)
@@ -75,51 +75,51 @@ class Order:
 
     def at(self, step: int) -> IntArray:
         """The sequences of a step."""
-        wanted = np.arange(step * self.batch, (step + 1) * self.batch)
-        rounds = wanted // sum(self.places)
-        return np.concatenate([self.round(r)[wanted[rounds == r] % sum(self.places)] for r in np.unique(rounds)])
+        slot_numbers = np.arange(step * self.batch, (step + 1) * self.batch)
+        rounds = slot_numbers // sum(self.slots)
+        return np.concatenate([self.round(r)[slot_numbers[rounds == r] % sum(self.slots)] for r in np.unique(rounds)])
 
     def round(self, number: int) -> IntArray:
         if self._round is None or self._round[0] != number:
             starts = np.cumsum([0, *self.sizes])
-            drawn = [starts[language] + self._sequences(language, number) for language in range(len(self.sizes))]
-            mixed = np.concatenate(drawn)[shuffled(sum(self.places), derive_seed(self.seed, "round", number))]
+            by_language = [starts[language] + self._sequences(language, number) for language in range(len(self.sizes))]
+            mixed = np.concatenate(by_language)[permutation(sum(self.slots), derive_seed(self.seed, "round", number))]
             self._round = number, mixed
         return self._round[1]
 
     def _sequences(self, language: int, number: int) -> IntArray:
         """What a language reads in a round: it goes on where it stopped in the round before."""
-        size, places = self.sizes[language], self.places[language]
-        wanted = np.arange(number * places, (number + 1) * places)
-        passes = wanted // size
-        return np.concatenate([self._pass(language, p)[wanted[passes == p] % size] for p in np.unique(passes)])
+        size, slots = self.sizes[language], self.slots[language]
+        positions = np.arange(number * slots, (number + 1) * slots)
+        passes = positions // size
+        return np.concatenate([self._pass(language, p)[positions[passes == p] % size] for p in np.unique(passes)])
 
     def _pass(self, language: int, number: int) -> IntArray:
         if self._passes.get(language, (-1,))[0] != number:
-            order = shuffled(self.sizes[language], derive_seed(self.seed, "pass", language, number))
+            order = permutation(self.sizes[language], derive_seed(self.seed, "pass", language, number))
             self._passes[language] = number, order
         return self._passes[language][1]
 
 
-def order(sizes: Sequence[int], *, alpha: float, batch: int, seed: int) -> Order:
+def sequence_order(sizes: Sequence[int], *, alpha: float, batch: int, seed: int) -> SequenceOrder:
     """An order whose rounds hold every language in its share; with α = 1, every sequence exactly once a round.
 
-    >>> sorted(order([3, 2], alpha=1.0, batch=5, seed=0).at(7).tolist())
+    >>> sorted(sequence_order([3, 2], alpha=1.0, batch=5, seed=0).at(7).tolist())
     [0, 1, 2, 3, 4]
     """
-    places = list(sizes) if alpha == 1 else apportion(shares(sizes, alpha), ROUND * batch)
-    return Order(sizes, places, batch, seed)
+    slots = list(sizes) if alpha == 1 else apportion(sampling_shares(sizes, alpha), STEPS_PER_ROUND * batch)
+    return SequenceOrder(sizes, slots, batch, seed)
 
 
 def balanced_lines(
-    texts: Mapping[str, Iterable[Text]], characters: Mapping[str, int], *, alpha: float, most: int
+    texts: Mapping[str, Iterable[Text]], characters: Mapping[str, int], *, alpha: float, max_characters: int
 ) -> Iterator[str]:
     """Lines of all languages in their shares, at most `most` characters in all: what a tokenizer is trained on.
 
     A language whose share is more than its text is repeated, one whose share is less is thinned out evenly.
     """
-    budget = min(most, sum(characters.values()))
-    for lang, share in zip(texts, shares([characters[lang] for lang in texts], alpha), strict=True):
+    budget = min(max_characters, sum(characters.values()))
+    for lang, share in zip(texts, sampling_shares([characters[lang] for lang in texts], alpha), strict=True):
         rate, due = share * budget / characters[lang], 0.0
         for line in texts[lang]:
             due += rate

@@ -13,17 +13,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from isogloss.core.errors import UsageError
-from isogloss.training.language_modeling.masking import IGNORED
+from isogloss.training.language_modeling.masking import IGNORED_LABEL
 
 OBJECTIVES = ("mlm", "clm")
 
 
-def masked_loss(network: nn.Module, ids: Tensor, attention: Tensor | None, places: Tensor, labels: Tensor) -> Tensor:
+def masked_loss(network: nn.Module, ids: Tensor, attention: Tensor | None, positions: Tensor, labels: Tensor) -> Tensor:
     """The summed cross-entropy of the labels at the given places of each sequence."""
     model: Any = network
     states = model.base_model(input_ids=ids, attention_mask=attention)[0]
-    chosen = states.gather(1, places[..., None].expand(-1, -1, states.shape[-1]))
-    return _cross_entropy(head(network)(chosen), labels)
+    chosen = states.gather(1, positions[..., None].expand(-1, -1, states.shape[-1]))
+    return _cross_entropy(masked_lm_head(network)(chosen), labels)
 
 
 def causal_loss(network: nn.Module, ids: Tensor, attention: Tensor | None, labels: Tensor) -> Tensor:
@@ -34,14 +34,14 @@ def causal_loss(network: nn.Module, ids: Tensor, attention: Tensor | None, label
 
 def next_tokens(ids: Tensor, present: Tensor | None) -> Tensor:
     """What follows each token; nothing after the last."""
-    labels = torch.full_like(ids, IGNORED)
+    labels = torch.full_like(ids, IGNORED_LABEL)
     labels[:, :-1] = ids[:, 1:]
     if present is not None:
-        labels[:, :-1].masked_fill_(~present[:, 1:], IGNORED)
+        labels[:, :-1].masked_fill_(~present[:, 1:], IGNORED_LABEL)
     return labels
 
 
-def head(network: nn.Module) -> Callable[[Tensor], Tensor]:
+def masked_lm_head(network: nn.Module) -> Callable[[Tensor], Tensor]:
     """What turns the states of a masked model into scores of the vocabulary."""
     model: Any = network
     if hasattr(model, "cls"):  # BERT and its kin
@@ -55,4 +55,4 @@ def head(network: nn.Module) -> Callable[[Tensor], Tensor]:
 
 def _cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
     flat = scores.flatten(0, 1).float()
-    return functional.cross_entropy(flat, labels.flatten(), ignore_index=IGNORED, reduction="sum")
+    return functional.cross_entropy(flat, labels.flatten(), ignore_index=IGNORED_LABEL, reduction="sum")

@@ -19,13 +19,16 @@ from isogloss.core.registry import check_name
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.language_modeling.settings import MASK_SHARE, MaskingUnit
 
-BECOMES_MASK, BECOMES_RANDOM = 0.8, 0.1
-SPAN_STOP, LONGEST_SPAN = 0.2, 10  # a span's length: geometric, cut off and renormalised; 3.8 tokens in the mean
-IGNORED = -100  # label of a place that is not predicted
+MASK_PROBABILITY, RANDOM_TOKEN_PROBABILITY = 0.8, 0.1
+SPAN_STOP_PROBABILITY, MAX_SPAN_TOKENS = (
+    0.2,
+    10,
+)  # a span's length: geometric, cut off and renormalised; 3.8 tokens in the mean
+IGNORED_LABEL = -100  # label of a position that is not predicted
 
 
 @dataclass(frozen=True)
-class Rules:
+class MaskingRules:
     """What may be masked and what takes its place."""
 
     mask: int
@@ -36,15 +39,15 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Masked:
+class MaskedSequences:
     """Sequences with masks, and for each the places to predict: as many in every sequence, some of them ignored."""
 
     ids: Tensor
-    places: Tensor
+    positions: Tensor
     labels: Tensor
 
 
-def rules_for(model: LoadedModel, units: str = "tokens", share: float = MASK_SHARE) -> Rules:
+def masking_rules(model: LoadedModel, units: str = "tokens", share: float = MASK_SHARE) -> MaskingRules:
     """The rules of a model's vocabulary, on its device."""
     check_name(units, get_args(MaskingUnit), "unit of masking")
     tokenizer: Any = model.tokenizer
@@ -56,47 +59,51 @@ def rules_for(model: LoadedModel, units: str = "tokens", share: float = MASK_SHA
     special = torch.zeros(rows, dtype=torch.bool)
     special[sorted({*tokenizer.all_special_ids, *model.prefix, *model.suffix})] = True
     ordinary = torch.tensor(sorted(set(tokenizer.get_vocab().values()) - set(special.nonzero()[:, 0].tolist())))
-    return Rules(tokenizer.mask_token_id, special.to(model.device), ordinary.to(model.device), units, share)
+    return MaskingRules(tokenizer.mask_token_id, special.to(model.device), ordinary.to(model.device), units, share)
 
 
-def mask(ids: Tensor, rules: Rules, generator: torch.Generator, starts: Tensor | None = None) -> Masked:
+def mask_sequences(
+    ids: Tensor, rules: MaskingRules, generator: torch.Generator, starts: Tensor | None = None
+) -> MaskedSequences:
     """Mask sequences `ids[sequence, token]`; `starts` says where words begin, for masking by words."""
     rows, length = ids.shape
     draw: dict[str, Any] = {"generator": generator, "device": ids.device}
     maskable = ~rules.special[ids]
     number = (rules.share * maskable.sum(1) + torch.rand(rows, **draw)).floor().long()[:, None]
-    most = int(rules.share * length) + 1  # so many places in every sequence
+    positions_per_row = int(rules.share * length) + 1  # so many places in every sequence
     score = torch.rand(rows, length, **draw)
     if rules.units != "tokens":
-        drawn = _span_starts(rows, length, draw) if rules.units == "spans" else starts
-        if drawn is None:
+        unit_starts = _span_starts(rows, length, draw) if rules.units == "spans" else starts
+        if unit_starts is None:
             raise UsageError("masking by words needs to know where words begin")
-        begins = _broken(drawn, maskable)
+        begins = _break_at_special(unit_starts, maskable)
         unit = begins.cumsum(1) - 1
         score = score.gather(1, unit)  # one score for the whole unit
-    places = score.masked_fill(~maskable, 2.0).argsort(dim=1, stable=True)[:, :most]
-    slot = torch.arange(most, device=ids.device)
+    positions = score.masked_fill(~maskable, 2.0).argsort(dim=1, stable=True)[:, :positions_per_row]
+    slot = torch.arange(positions_per_row, device=ids.device)
     chosen = slot < number
     if rules.units == "words":  # never a part of one: the word that would go beyond the number is left out
-        chosen &= slot + _left(begins, unit, places) <= number
-    before = ids.gather(1, places)
-    after = _replaced(before, rules, draw)
-    return Masked(
-        ids.scatter(1, places, torch.where(chosen, after, before)), places, before.masked_fill(~chosen, IGNORED)
+        chosen &= slot + _tokens_to_unit_end(begins, unit, positions) <= number
+    before = ids.gather(1, positions)
+    after = _replace_tokens(before, rules, draw)
+    return MaskedSequences(
+        ids.scatter(1, positions, torch.where(chosen, after, before)),
+        positions,
+        before.masked_fill(~chosen, IGNORED_LABEL),
     )
 
 
-def _replaced(tokens: Tensor, rules: Rules, draw: dict[str, Any]) -> Tensor:
-    fate = torch.rand(tokens.shape, **draw)
-    other = rules.ordinary[torch.randint(len(rules.ordinary), tokens.shape, **draw)]
-    kept = torch.where(fate < BECOMES_MASK + BECOMES_RANDOM, other, tokens)
-    return kept.masked_fill(fate < BECOMES_MASK, rules.mask)
+def _replace_tokens(tokens: Tensor, rules: MaskingRules, draw: dict[str, Any]) -> Tensor:
+    draw_value = torch.rand(tokens.shape, **draw)
+    random_tokens = rules.ordinary[torch.randint(len(rules.ordinary), tokens.shape, **draw)]
+    replaced = torch.where(draw_value < MASK_PROBABILITY + RANDOM_TOKEN_PROBABILITY, random_tokens, tokens)
+    return replaced.masked_fill(draw_value < MASK_PROBABILITY, rules.mask)
 
 
 def _span_starts(rows: int, length: int, draw: dict[str, Any]) -> Tensor:
     """Where spans begin when a sequence is cut into spans of random length."""
-    lengths = np.arange(LONGEST_SPAN)
-    odds = SPAN_STOP * (1 - SPAN_STOP) ** lengths
+    lengths = np.arange(MAX_SPAN_TOKENS)
+    odds = SPAN_STOP_PROBABILITY * (1 - SPAN_STOP_PROBABILITY) ** lengths
     bounds = torch.tensor(np.cumsum(odds / odds.sum())[:-1], dtype=torch.float32, device=draw["device"])
     ends = (torch.bucketize(torch.rand(rows, length, **draw), bounds) + 1).cumsum(1)
     starts = torch.zeros(rows, length + 1, dtype=torch.bool, device=draw["device"])
@@ -105,7 +112,7 @@ def _span_starts(rows: int, length: int, draw: dict[str, Any]) -> Tensor:
     return starts
 
 
-def _broken(starts: Tensor, maskable: Tensor) -> Tensor:
+def _break_at_special(starts: Tensor, maskable: Tensor) -> Tensor:
     """Units that do not run over special tokens."""
     begins = starts | ~maskable
     begins[:, 1:] |= ~maskable[:, :-1]
@@ -113,9 +120,9 @@ def _broken(starts: Tensor, maskable: Tensor) -> Tensor:
     return begins
 
 
-def _left(begins: Tensor, unit: Tensor, places: Tensor) -> Tensor:
+def _tokens_to_unit_end(begins: Tensor, unit: Tensor, positions: Tensor) -> Tensor:
     """For each place, how many tokens there are from it to the end of its unit."""
     size = torch.zeros_like(unit).scatter_add(1, unit, torch.ones_like(unit))
-    here = torch.arange(unit.shape[1], device=unit.device).expand_as(unit)
-    first = here.masked_fill(~begins, 0).cummax(1).values
-    return size.gather(1, unit.gather(1, places)) - (places - first.gather(1, places))
+    index = torch.arange(unit.shape[1], device=unit.device).expand_as(unit)
+    first = index.masked_fill(~begins, 0).cummax(1).values
+    return size.gather(1, unit.gather(1, positions)) - (positions - first.gather(1, positions))

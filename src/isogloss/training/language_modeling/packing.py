@@ -20,9 +20,15 @@ from isogloss.core.errors import UsageError
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
-from isogloss.training.language_modeling.word_tokens import Ids, Tokens, encoder, gathered, uncut
+from isogloss.training.language_modeling.word_tokens import (
+    Ids,
+    TokenIds,
+    concatenate_ids,
+    text_encoder,
+    without_truncation,
+)
 
-CHUNK = 5000  # lines that are tokenized at a time
+CHUNK_LINES = 5000  # lines that are tokenized at a time
 Text = str | tuple[str, ...]  # a line, or a line with its translations
 
 
@@ -47,34 +53,34 @@ def pack(
     model: LoadedModel, texts: Mapping[str, Iterable[Text]], length: int, *, by_line: bool = False, words: bool = False
 ) -> Sequences:
     """The sequences of all languages; `words` keeps where words begin, for masking by words."""
-    room = length - len(model.prefix) - len(model.suffix)
-    if room < 1 or length > model.max_length:
-        least = len(model.prefix) + len(model.suffix) + 1
+    text_length = length - len(model.prefix) - len(model.suffix)
+    if text_length < 1 or length > model.max_length:
+        shortest = len(model.prefix) + len(model.suffix) + 1
         raise UsageError(
-            f"length: expected {least} to {model.max_length} tokens, as '{model.name}' has it, got {length}"
+            f"length: expected {shortest} to {model.max_length} tokens, as '{model.name}' has it, got {length}"
         )
-    cut = _lines if by_line else _blocks
+    cut = _cut_by_line if by_line else _cut_into_blocks
     blank = np.full(length, padding_id(model), dtype=np.int32)
     ids_file, starts_file = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  they live with the arrays
     languages, lengths = {}, []
     for lang, lines in texts.items():
         number = 0
-        for tokens, sizes in cut(_streamed(model, lines, words), room):
-            ids_file.write(_framed(model, tokens[:, 0], sizes, blank).tobytes())
+        for tokens, sizes in cut(_token_stream(model, lines, words), text_length):
+            ids_file.write(_add_special_tokens(model, tokens[:, 0], sizes, blank).tobytes())
             if words:
-                starts_file.write(_framed_starts(model, tokens[:, 1], sizes, length).tobytes())
-            lengths.append(sizes + length - room)
+                starts_file.write(_pad_starts(model, tokens[:, 1], sizes, length).tobytes())
+            lengths.append(sizes + length - text_length)
             number += len(sizes)
         if not number:
             raise UsageError(f"'{lang}': there is no text to train on")
         languages[lang] = number
     shape = sum(languages.values()), length
-    each = np.concatenate(lengths)
+    all_lengths = np.concatenate(lengths)
     return Sequences(
-        _mapped(ids_file, np.int32, shape),
+        _memory_map(ids_file, np.int32, shape),
         languages,
-        None if int(each.min()) == length else each,
-        _mapped(starts_file, np.bool_, shape) if words else None,
+        None if int(all_lengths.min()) == length else all_lengths,
+        _memory_map(starts_file, np.bool_, shape) if words else None,
     )
 
 
@@ -84,20 +90,20 @@ def separator(model: LoadedModel) -> tuple[int, ...]:
     return model.suffix[-1:] or (() if end is None else (int(end),))
 
 
-def _streamed(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterator[tuple[Ids, IntArray]]:
+def _token_stream(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterator[tuple[Ids, IntArray]]:
     """Chunks of lines as `array[token, (id, begins a word)]`, a separator after each part, and the lines' lengths."""
-    after, encode = separator(model), encoder(model.tokenizer)
-    table = _beginnings(model) if words else None
+    after, encode = separator(model), text_encoder(model.tokenizer)
+    table = _word_start_table(model) if words else None
     remaining = iter(lines)
-    while chunk := list(islice(remaining, CHUNK)):
+    while chunk := list(islice(remaining, CHUNK_LINES)):
         parts = [(line,) if isinstance(line, str) else line for line in chunk]
         texts = list(chain.from_iterable(parts))
         if words and table is None:
-            found, begins = _with_beginnings(model.tokenizer, texts)
+            encoded, begins = _encode_with_word_starts(model.tokenizer, texts)
         else:
-            found = encode(texts)
-            begins = np.ones(len(found.ids), np.bool_) if table is None else table[found.ids]
-        tokens, sizes, full = np.stack([found.ids, begins], axis=1), found.sizes, found.sizes > 0
+            encoded = encode(texts)
+            begins = np.ones(len(encoded.ids), np.bool_) if table is None else table[encoded.ids]
+        tokens, sizes, full = np.stack([encoded.ids, begins], axis=1), encoded.sizes, encoded.sizes > 0
         if after:
             tokens = np.insert(tokens, np.cumsum(sizes)[full], (*after, True), axis=0)
             sizes = sizes + full
@@ -105,15 +111,15 @@ def _streamed(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterato
         yield tokens, np.diff(np.concatenate([[0], np.cumsum(sizes)])[bounds])
 
 
-def _with_beginnings(tokenizer: Any, texts: Sequence[str]) -> tuple[Tokens, npt.NDArray[np.bool_]]:
+def _encode_with_word_starts(tokenizer: Any, texts: Sequence[str]) -> tuple[TokenIds, npt.NDArray[np.bool_]]:
     """Tokens, and whether each begins a word, from where they stand in their text."""
-    encodings = uncut(tokenizer.backend_tokenizer).encode_batch(texts, add_special_tokens=False)
-    found = gathered([encoding.ids for encoding in encodings])
-    begins = (_begins(text, one.offsets, one.word_ids) for text, one in zip(texts, encodings))
-    return found, np.fromiter(chain.from_iterable(begins), np.bool_, len(found.ids))
+    encodings = without_truncation(tokenizer.backend_tokenizer).encode_batch(texts, add_special_tokens=False)
+    encoded = concatenate_ids([encoding.ids for encoding in encodings])
+    begins = (_word_starts(text, encoding.offsets, encoding.word_ids) for text, encoding in zip(texts, encodings))
+    return encoded, np.fromiter(chain.from_iterable(begins), np.bool_, len(encoded.ids))
 
 
-def _beginnings(model: LoadedModel) -> npt.NDArray[np.bool_] | None:
+def _word_start_table(model: LoadedModel) -> npt.NDArray[np.bool_] | None:
     """Whether each token of a WordPiece vocabulary begins a word, which its own form tells; None for other kinds.
 
     Offsets, which tell it for all kinds, take twice the time of the tokens themselves.
@@ -128,7 +134,7 @@ def _beginnings(model: LoadedModel) -> npt.NDArray[np.bool_] | None:
     return np.array([not str(token).startswith(inside) for token in tokens])
 
 
-def _begins(line: str, offsets: list[tuple[int, int]], words: list[int | None]) -> list[bool]:
+def _word_starts(line: str, offsets: list[tuple[int, int]], words: list[int | None]) -> list[bool]:
     """Whether each token begins a word: the tokenizer says so, or there is a space before it.
 
     A token of nothing but the space belongs to the word after it.
@@ -141,54 +147,57 @@ def _begins(line: str, offsets: list[tuple[int, int]], words: list[int | None]) 
     return begins
 
 
-def _blocks(stream: Iterator[tuple[Ids, IntArray]], room: int) -> Iterator[tuple[Ids, IntArray]]:
+def _cut_into_blocks(stream: Iterator[tuple[Ids, IntArray]], text_length: int) -> Iterator[tuple[Ids, IntArray]]:
     """The stream cut every `room` tokens, with the pieces' sizes; the last is filled up from the beginning."""
-    rest: Ids = np.zeros((0, 2), dtype=np.int32)
+    remainder: Ids = np.zeros((0, 2), dtype=np.int32)
     first: Ids | None = None
     for tokens, _ in stream:
-        joined = np.concatenate([rest, tokens])
-        whole = len(joined) // room
-        first = joined[:room] if first is None and whole else first
-        yield joined[: whole * room], np.full(whole, room)
-        rest = joined[whole * room :]
-    if len(rest):
-        filling = rest if first is None else first
-        yield np.concatenate([rest, *[filling] * -(-room // len(filling))])[:room], np.array([room])
+        joined = np.concatenate([remainder, tokens])
+        blocks = len(joined) // text_length
+        first = joined[:text_length] if first is None and blocks else first
+        yield joined[: blocks * text_length], np.full(blocks, text_length)
+        remainder = joined[blocks * text_length :]
+    if len(remainder):
+        filling = remainder if first is None else first
+        yield (
+            np.concatenate([remainder, *[filling] * -(-text_length // len(filling))])[:text_length],
+            np.array([text_length]),
+        )
 
 
-def _lines(stream: Iterator[tuple[Ids, IntArray]], room: int) -> Iterator[tuple[Ids, IntArray]]:
+def _cut_by_line(stream: Iterator[tuple[Ids, IntArray]], text_length: int) -> Iterator[tuple[Ids, IntArray]]:
     """Each line a piece, or several where it is longer than `room`: full ones, then what is left."""
     for tokens, lengths in stream:
-        pieces = -(-lengths // room)
-        sizes = np.full(pieces.sum(), room)
+        pieces = -(-lengths // text_length)
+        sizes = np.full(pieces.sum(), text_length)
         last = np.cumsum(pieces)[pieces > 0] - 1
-        sizes[last] = (lengths - (pieces - 1) * room)[pieces > 0]
+        sizes[last] = (lengths - (pieces - 1) * text_length)[pieces > 0]
         yield tokens, sizes
 
 
-def _framed(model: LoadedModel, ids: Ids, sizes: IntArray, blank: Ids) -> Ids:
+def _add_special_tokens(model: LoadedModel, ids: Ids, sizes: IntArray, blank: Ids) -> Ids:
     """Each piece with the model's special tokens around it, and padding after."""
     framed = np.tile(blank, (len(sizes), 1))
     start = len(model.prefix)
     framed[:, :start] = model.prefix
-    framed[_inside(sizes, start, len(blank))] = ids
-    for place, token in enumerate(model.suffix, start):
-        framed[np.arange(len(sizes)), sizes + place] = token
+    framed[_text_positions(sizes, start, len(blank))] = ids
+    for position, token in enumerate(model.suffix, start):
+        framed[np.arange(len(sizes)), sizes + position] = token
     return framed
 
 
-def _framed_starts(model: LoadedModel, starts: Ids, sizes: IntArray, length: int) -> npt.NDArray[np.bool_]:
+def _pad_starts(model: LoadedModel, starts: Ids, sizes: IntArray, length: int) -> npt.NDArray[np.bool_]:
     framed = np.ones((len(sizes), length), dtype=np.bool_)
-    framed[_inside(sizes, len(model.prefix), length)] = starts
+    framed[_text_positions(sizes, len(model.prefix), length)] = starts
     return framed
 
 
-def _inside(sizes: IntArray, start: int, length: int) -> npt.NDArray[np.bool_]:
+def _text_positions(sizes: IntArray, start: int, length: int) -> npt.NDArray[np.bool_]:
     """Which places of each sequence hold its piece."""
-    places = np.arange(length)
-    return (places >= start) & (places < start + sizes[:, None])
+    positions = np.arange(length)
+    return (positions >= start) & (positions < start + sizes[:, None])
 
 
-def _mapped(file: BinaryIO, dtype: Any, shape: tuple[int, int]) -> Any:
+def _memory_map(file: BinaryIO, dtype: Any, shape: tuple[int, int]) -> Any:
     file.flush()
     return np.memmap(file, dtype, mode="r+", shape=shape)

@@ -17,10 +17,10 @@ from isogloss.core.errors import UsageError
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import token_batches
 from isogloss.training.language_modeling.losses import causal_loss, masked_loss, next_tokens
-from isogloss.training.language_modeling.masking import IGNORED, mask, rules_for
+from isogloss.training.language_modeling.masking import IGNORED_LABEL, mask_sequences, masking_rules
 from isogloss.training.language_modeling.packing import Text, pack
 
-BUDGET = 8192  # tokens at a time
+BATCH_TOKENS = 8192  # tokens at a time
 
 
 @torch.no_grad()
@@ -32,33 +32,35 @@ def perplexity(model: LoadedModel, lines: Sequence[Text], *, length: int = 128, 
     ids = torch.from_numpy(sequences.ids).long()
     lengths = torch.full((len(ids),), length) if sequences.lengths is None else torch.from_numpy(sequences.lengths)
     present = torch.arange(length) < lengths[:, None]
-    places: Tensor | None = None
+    positions: Tensor | None = None
     if model.family.causal:
         labels = next_tokens(ids, present)
     else:
-        rules = rules_for(model)
+        rules = masking_rules(model)
         rules = replace(rules, special=rules.special.cpu(), ordinary=rules.ordinary.cpu())  # same draws on any device
-        masked = mask(ids, rules, torch.Generator().manual_seed(seed))
-        ids, places, labels = masked.ids, masked.places, masked.labels
-    terms = int((labels != IGNORED).sum())
+        masked = mask_sequences(ids, rules, torch.Generator().manual_seed(seed))
+        ids, positions, labels = masked.ids, masked.positions, masked.labels
+    terms = int((labels != IGNORED_LABEL).sum())
     if not terms:
         raise UsageError("too little text for a perplexity: no token is predicted")
-    return math.exp(_loss(model, ids, places, labels, lengths, present) / terms)
+    return math.exp(_total_loss(model, ids, positions, labels, lengths, present) / terms)
 
 
-def _loss(
-    model: LoadedModel, ids: Tensor, places: Tensor | None, labels: Tensor, lengths: Tensor, present: Tensor
+def _total_loss(
+    model: LoadedModel, ids: Tensor, positions: Tensor | None, labels: Tensor, lengths: Tensor, present: Tensor
 ) -> float:
     total, training = 0.0, model.network.training
     model.network.eval()
-    for batch in token_batches(lengths.numpy(), BUDGET):
+    for batch in token_batches(lengths.numpy(), BATCH_TOKENS):
         rows, longest = torch.from_numpy(batch), int(lengths[batch].max())
-        inputs, mask_of = (x[rows, :longest].to(model.device) for x in (ids, present))
-        if places is None:
-            value = causal_loss(model.network, inputs, mask_of, labels[rows, :longest].to(model.device))
+        inputs, attention = (x[rows, :longest].to(model.device) for x in (ids, present))
+        if positions is None:
+            value = causal_loss(model.network, inputs, attention, labels[rows, :longest].to(model.device))
         else:
-            chosen = places[rows].clamp(max=longest - 1)  # those beyond are ignored ones
-            value = masked_loss(model.network, inputs, mask_of, chosen.to(model.device), labels[rows].to(model.device))
+            chosen = positions[rows].clamp(max=longest - 1)  # those beyond are ignored ones
+            value = masked_loss(
+                model.network, inputs, attention, chosen.to(model.device), labels[rows].to(model.device)
+            )
         total += float(value)
     model.network.train(training)
     return total

@@ -23,19 +23,19 @@ from isogloss.models.loading.untrained import fresh_model
 from isogloss.models.tokenization.training import KINDS, train_tokenizer
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.distributed import join
+from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.identity import tokenizer_identity
-from isogloss.training.language_modeling.evaluation import evaluation
-from isogloss.training.language_modeling.heldout import Survey, survey
+from isogloss.training.language_modeling.evaluation import build_evaluation
+from isogloss.training.language_modeling.heldout import TextSplit, split_texts
 from isogloss.training.language_modeling.language_sampling import balanced_lines
-from isogloss.training.language_modeling.model_files import UNFINISHED, finished, save_language_model
+from isogloss.training.language_modeling.model_files import UNFINISHED_FOLDER, is_finished, save_language_model
 from isogloss.training.language_modeling.packing import Text, pack
 from isogloss.training.language_modeling.settings import DEFAULT_BUDGET, LanguageModelSettings
-from isogloss.training.language_modeling.train import Pace, train_language_model
+from isogloss.training.language_modeling.train import StepMetrics, train_language_model
 
-VERSION = 2  # of what a run computes: raised when the same run would give other weights
-TOKENIZER_TEXT = 100_000_000  # characters that a tokenizer is trained on at most
-DROPOUT = 0.1
+PRETRAINING_VERSION = 2  # of what a run computes: raised when the same run would give other weights
+MAX_TOKENIZER_CHARACTERS = 100_000_000  # characters that a tokenizer is trained on at most
+SAVED_DROPOUT = 0.1
 
 
 def pretrain(
@@ -59,7 +59,7 @@ def pretrain(
     half: bool = False,
     device: str | None = None,
     checkpoint_steps: int | None = None,
-    progress: Callable[[Pace], None] | None = None,
+    progress: Callable[[StepMetrics], None] | None = None,
     **settings: Any,
 ) -> LoadedModel:
     """Train a language model from scratch on text by language, and save it in the folder `out`.
@@ -75,18 +75,18 @@ def pretrain(
     `settings` are those of `LanguageModelSettings` (objective, batch, length, learning_rate, alpha, masking …).
     A run that was interrupted goes on when it is called again; a finished one is read back.
     """
-    workers, folder = join(), Path(out)
+    workers, folder = init_distributed(), Path(out)
     place = resolve_device(device)
     budget = Budget(steps if steps or tokens or minutes else DEFAULT_BUDGET.steps, tokens, minutes)
     plan = LanguageModelSettings(**{"by_line": settings.get("objective") == "tlm", **settings}, budget=budget)
-    found = survey(_pairs(texts, plan) if isinstance(texts, ParallelSet) else texts)
-    given = None if tokenizer in KINDS else _read_tokenizer(tokenizer)
-    run = digest(VERSION, {lang: one.digest for lang, one in found.items()},
-                   tokenizer if given is None else tokenizer_identity(given), vocabulary,
+    splits = split_texts(_pairs(texts, plan) if isinstance(texts, ParallelSet) else texts)
+    given_tokenizer = None if tokenizer in KINDS else _read_tokenizer(tokenizer)
+    run = digest(PRETRAINING_VERSION, {lang: split.digest for lang, split in splits.items()},
+                   tokenizer if given_tokenizer is None else tokenizer_identity(given_tokenizer), vocabulary,
                    alphabet, layers, width, heads, norm, dropout, asdict(plan), seed)  # fmt: skip
-    if not finished(folder, run):
-        marks = given or _trained_tokenizer(
-            folder / UNFINISHED / "tokenizer", str(tokenizer), found, vocabulary, alphabet, plan
+    if not is_finished(folder, run):
+        run_tokenizer = given_tokenizer or _trained_tokenizer(
+            folder / UNFINISHED_FOLDER / "tokenizer", str(tokenizer), splits, vocabulary, alphabet, plan
         )
         sizes: dict[str, Any] = {
             "layers": layers,
@@ -95,38 +95,38 @@ def pretrain(
             "norm": norm,
             "length": max(512, plan.length),
         }
-        model = fresh_model(marks, causal=plan.causal, dropout=dropout, seed=seed, **sizes)
+        model = fresh_model(run_tokenizer, causal=plan.causal, dropout=dropout, seed=seed, **sizes)
         model.network.to(place)
         history = train_language_model(
             model,
             pack(
                 model,
-                {lang: one.train for lang, one in found.items()},
+                {lang: split.train for lang, split in splits.items()},
                 plan.length,
                 by_line=plan.by_line,
                 words=plan.masking == "words",
             ),
             plan,
             seed=seed,
-            evaluate=evaluation(found, plan, probes),
+            evaluate=build_evaluation(splits, plan, probes),
             evaluations=evaluations,
-            checkpoints=Checkpoints(folder / UNFINISHED / "checkpoints", run, steps=checkpoint_steps),
+            checkpoints=Checkpoints(folder / UNFINISHED_FOLDER / "checkpoints", run, steps=checkpoint_steps),
             progress=progress,
         )
-        if workers.first:
-            _usual_dropout(model)
+        if workers.is_main:
+            _set_saved_dropout(model)
             save_language_model(
                 folder,
                 model,
                 history,
                 run=run,
-                surveys=found,
+                splits=splits,
                 settings=plan,
                 title="language model, trained from scratch",
                 half=half,
             )
-            shutil.rmtree(folder / UNFINISHED)
-        workers.wait()
+            shutil.rmtree(folder / UNFINISHED_FOLDER)
+        workers.barrier()
     return load_model(folder, head="clm" if plan.causal else "mlm", device=place)
 
 
@@ -143,24 +143,24 @@ def _pairs(parallel: ParallelSet, settings: LanguageModelSettings) -> dict[str, 
 def _trained_tokenizer(
     folder: Path,
     kind: str,
-    surveys: Mapping[str, Survey],
+    splits: Mapping[str, TextSplit],
     vocabulary: int,
     alphabet: str,
     settings: LanguageModelSettings,
 ) -> Any:
     """The tokenizer of this run, trained on text in which languages are balanced, or that of an interrupted one. It is
     kept, for training it again might not give the same one."""
-    workers = join()
-    if workers.first and not folder.exists():
-        texts = {lang: one.train for lang, one in surveys.items()}
-        characters = {lang: one.characters for lang, one in surveys.items()}
-        text = balanced_lines(texts, characters, alpha=settings.alpha, most=TOKENIZER_TEXT)
-        made = train_tokenizer(
+    workers = init_distributed()
+    if workers.is_main and not folder.exists():
+        texts = {lang: split.train for lang, split in splits.items()}
+        characters = {lang: split.characters for lang, split in splits.items()}
+        text = balanced_lines(texts, characters, alpha=settings.alpha, max_characters=MAX_TOKENIZER_CHARACTERS)
+        trained = train_tokenizer(
             text, kind, vocabulary, alphabet=alphabet, causal=settings.causal, length=max(512, settings.length)
         )
         with atomic_folder(folder) as part:
-            made.save_pretrained(part)
-    workers.wait()
+            trained.save_pretrained(part)
+    workers.barrier()
     return _read_tokenizer(folder)
 
 
@@ -171,9 +171,9 @@ def _read_tokenizer(folder: str | os.PathLike[str]) -> Any:
         return transformers.AutoTokenizer.from_pretrained(folder)
 
 
-def _usual_dropout(model: LoadedModel) -> None:
+def _set_saved_dropout(model: LoadedModel) -> None:
     """What later fine-tuning expects."""
     config: Any = model.body.config
     for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
         if hasattr(config, name):
-            setattr(config, name, DROPOUT)
+            setattr(config, name, SAVED_DROPOUT)

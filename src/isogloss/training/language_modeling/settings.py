@@ -51,7 +51,8 @@ class LanguageModelSettings:
     masking: Annotated[MaskingUnit, Setting("Unit of masking: tokens, words (whole words) or spans.")] = "tokens"
     mask_share: Annotated[float, Setting("Share of the tokens that are masked.", above=0, below=1)] = MASK_SHARE
     by_line: Annotated[
-        bool, Setting("Make a sequence of every line, or join lines to full sequences.", option="--by-line/--joined")
+        bool,
+        Setting("Make a sequence of every line, or join lines to full sequences.", option="--by-line/--joined"),
     ] = False
     confine: Annotated[bool, Setting("Restrict attention to single lines within joined sequences.")] = False
     accumulate: Annotated[int, Setting("Number of parts in which a step is computed, to save memory.", above=0)] = 1

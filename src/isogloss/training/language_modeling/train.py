@@ -19,26 +19,26 @@ from torch import Tensor, nn
 from isogloss.core.seeds import derive_seed
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.attention import unpadded_attention, without_cudnn_attention
-from isogloss.training.engine.bf16_copy import Shadow
-from isogloss.training.engine.budget import rate
+from isogloss.training.engine.bf16_copy import Bf16Copy
+from isogloss.training.engine.budget import scheduled_learning_rate
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.determinism import reproducible, seed_step
-from isogloss.training.engine.distributed import Workers, join
+from isogloss.training.engine.distributed import WorkerGroup, init_distributed
 from isogloss.training.engine.flops import flops_per_token, peak_flops
-from isogloss.training.engine.interrupts import held_interrupts
+from isogloss.training.engine.interrupts import deferred_interrupts
 from isogloss.training.engine.optimizer import adamw, muon
-from isogloss.training.engine.progress import NotFinite, peak_memory
-from isogloss.training.language_modeling.batches import Batch, Batches
+from isogloss.training.engine.progress import DivergenceError, peak_memory
+from isogloss.training.language_modeling.batches import BatchSampler, LanguageModelBatch
 from isogloss.training.language_modeling.losses import causal_loss, masked_loss
 from isogloss.training.language_modeling.packing import Sequences
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 
-LOOK = 50  # steps between looks at the loss, each of which waits for the device
+LOG_EVERY_STEPS = 50  # steps between looks at the loss, each of which waits for the device
 Evaluate = Callable[[LoadedModel], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
-class Pace:
+class StepMetrics:
     """How training stands, after every few steps."""
 
     step: int
@@ -52,10 +52,10 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class History:
+class TrainingHistory:
     """What a training leaves behind beside the weights: its pace, and rows of every evaluation with their step."""
 
-    pace: list[Pace]
+    pace: list[StepMetrics]
     evaluations: list[dict[str, Any]]
 
 
@@ -65,28 +65,28 @@ def train_language_model(
     settings: LanguageModelSettings,
     *,
     seed: int = 0,
-    places: Sequence[int] | None = None,
+    slots: Sequence[int] | None = None,
     evaluate: Evaluate | None = None,
     evaluations: int = 10,
     checkpoints: Checkpoints | None = None,
-    progress: Callable[[Pace], None] | None = None,
-) -> History:
+    progress: Callable[[StepMetrics], None] | None = None,
+) -> TrainingHistory:
     """Train the model's network in place. `evaluate` is called before, `evaluations` times on the way and after.
 
-    `places`: sequences of each language in a round, where not those that α gives.
+    `slots`: sequences of each language in a round, where not those that α gives.
     """
-    batches = Batches(model, sequences, settings, seed, places)
+    batches = BatchSampler(model, sequences, settings, seed, slots)
     training = _Training(model, batches, settings, seed, checkpoints, progress)
-    holding = held_interrupts() if checkpoints else contextlib.nullcontext(lambda: False)
+    holding = deferred_interrupts() if checkpoints else contextlib.nullcontext(lambda: False)
     with reproducible(model.device), holding as pressed:
         training.resume()
         training.run(pressed, evaluate, evaluations)
     model.network.eval()
-    return History([Pace(**row) for row in training.at.pace], training.at.evaluations)
+    return TrainingHistory([StepMetrics(**row) for row in training.at.pace], training.at.evaluations)
 
 
 @dataclass
-class _Place:
+class TrainerState:
     """Where training is: with the network's and the optimizer's state, all that a checkpoint must hold."""
 
     step: int = 0
@@ -103,28 +103,28 @@ class _Training:
     def __init__(
         self,
         model: LoadedModel,
-        batches: Batches,
+        batches: BatchSampler,
         settings: LanguageModelSettings,
         seed: int,
         checkpoints: Checkpoints | None,
-        progress: Callable[[Pace], None] | None,
+        progress: Callable[[StepMetrics], None] | None,
     ):
         self.model, self.settings, self.seed, self.device = model, settings, seed, model.device
-        self.workers: Workers = join()
+        self.workers: WorkerGroup = init_distributed()
         self.checkpoints, self.progress = checkpoints, progress
         self.batches = batches
         self.parameters = [p for p in model.network.parameters() if p.requires_grad]
         self.optimizer = (
             muon(model.network, settings) if settings.optimizer == "muon" else adamw(self.parameters, settings)
         )
-        self.shadow = Shadow(model.network, settings.bf16(self.device))
+        self.shadow = Bf16Copy(model.network, settings.bf16(self.device))
         self.computing = self.shadow.network
         self.loss = _loss(self.computing, settings, self.device)
         self.losses = torch.zeros((), dtype=torch.float64, device=self.device)  # their sum since the last look
         self.norms = torch.zeros((), device=self.device)  # sum of the gradients' norms: finite while all is well
         predicted = 1.0 if settings.causal else settings.mask_share
         self.flops, self.peak = flops_per_token(model, settings.length, predicted), peak_flops(self.device)
-        self.at, self.since = _Place(), (0, 0, 0.0)  # step, tokens and seconds at the last look
+        self.at, self.since = TrainerState(), (0, 0, 0.0)  # step, tokens and seconds at the last look
         self.spent = 0.0  # share of the budget
         self.begun = time.perf_counter()
 
@@ -135,7 +135,7 @@ class _Training:
         self.computing.train()
         while True:
             self.spend()
-            if at.step > self.since[0] and (at.step % LOOK == 0 or self.spent >= 1):
+            if at.step > self.since[0] and (at.step % LOG_EVERY_STEPS == 0 or self.spent >= 1):
                 self.look()
             if evaluate and self.spent * (evaluations + 1) >= at.evaluated:
                 self.evaluate(evaluate, evaluations)
@@ -143,9 +143,9 @@ class _Training:
                 break
             at.tokens += self.step()
             at.step += 1
-            if self.checkpoints and (self.workers.count == 1 or at.step % LOOK == 0):
-                stop = self.workers.agreed(pressed(), self.device)
-                if stop or self.workers.agreed(self.checkpoints.due(at.step), self.device):
+            if self.checkpoints and (self.workers.world_size == 1 or at.step % LOG_EVERY_STEPS == 0):
+                stop = self.workers.broadcast(pressed(), self.device)
+                if stop or self.workers.broadcast(self.checkpoints.due(at.step), self.device):
                     self.save()
                 if stop:
                     raise KeyboardInterrupt
@@ -159,18 +159,18 @@ class _Training:
             group["lr"] = self.learning_rate()
         for part in range(settings.accumulate):
             start = self.workers.rank * settings.accumulate + part
-            rows = batch.rows(slice(start, None, self.workers.count * settings.accumulate))
+            rows = batch.rows(slice(start, None, self.workers.world_size * settings.accumulate))
             if len(rows.ids):
                 self.descend(rows)
-        self.shadow.take_gradients()
-        self.workers.sum_gradients(self.parameters)
+        self.shadow.collect_gradients()
+        self.workers.all_reduce_gradients(self.parameters)
         self.norms += nn.utils.clip_grad_norm_(self.parameters, settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        self.shadow.give_weights()
+        self.shadow.copy_weights()
         return batch.tokens
 
-    def descend(self, rows: Batch) -> None:
+    def descend(self, rows: LanguageModelBatch) -> None:
         """Add the gradient of some rows to those at hand."""
         with unpadded_attention(self.computing) if rows.attention is None else without_cudnn_attention():
             value = self.loss(rows) / rows.terms
@@ -180,26 +180,26 @@ class _Training:
     def spend(self) -> None:
         """See how much of the budget is gone. Workers go by the first one's clock, which they ask for now and then."""
         at, budget, seconds = self.at, self.settings.budget, self.seconds()
-        if budget.minutes and self.workers.count > 1:
-            if at.step % LOOK:
+        if budget.minutes and self.workers.world_size > 1:
+            if at.step % LOG_EVERY_STEPS:
                 return
-            seconds = self.workers.agreed(seconds, self.device)
-        self.spent = budget.share(at.step, at.tokens, seconds)
+            seconds = self.workers.broadcast(seconds, self.device)
+        self.spent = budget.fraction_spent(at.step, at.tokens, seconds)
 
     def seconds(self) -> float:
         return self.at.seconds + time.perf_counter() - self.begun
 
     def learning_rate(self) -> float:
         settings = self.settings
-        return rate(self.spent, settings.learning_rate, settings.warmup, settings.decay)
+        return scheduled_learning_rate(self.spent, settings.learning_rate, settings.warmup, settings.decay)
 
     def evaluate(self, evaluate: Evaluate, evaluations: int) -> None:
         """Its time is not counted to the training's."""
         self.at.seconds = self.seconds()
         self.model.network.eval()
-        if self.workers.first:
+        if self.workers.is_main:
             self.at.evaluations += [{"step": self.at.step, **row} for row in evaluate(self.model)]
-        self.workers.wait()
+        self.workers.barrier()
         self.model.network.train()
         self.at.evaluated = int(self.spent * (evaluations + 1)) + 1
         self.begun = time.perf_counter()
@@ -208,16 +208,16 @@ class _Training:
         """Read the loss off the device, check it, and tell how training stands."""
         at, (step, tokens, seconds) = self.at, self.since
         steps, now = max(1, at.step - step), self.seconds()
-        loss = float(self.workers.sum(self.losses)) / steps
+        loss = float(self.workers.all_reduce(self.losses)) / steps
         if not math.isfinite(loss + float(self.norms)):
-            raise NotFinite(at.step, self.learning_rate())
+            raise DivergenceError(at.step, self.learning_rate())
         speed = (at.tokens - tokens) / max(self.seconds() - seconds, 1e-9)
-        utilisation = None if self.peak is None else speed * self.flops / self.peak / self.workers.count
-        pace = Pace(
+        utilisation = None if self.peak is None else speed * self.flops / self.peak / self.workers.world_size
+        pace = StepMetrics(
             at.step, self.spent, loss, self.learning_rate(), at.tokens, speed, utilisation, peak_memory(self.device)
         )
         at.pace.append(asdict(pace))
-        if self.progress and self.workers.first:
+        if self.progress and self.workers.is_main:
             self.progress(pace)
         self.losses.zero_()
         self.since = at.step, at.tokens, now
@@ -227,28 +227,30 @@ class _Training:
         if not self.checkpoints:
             return
         if not all(torch.isfinite(parameter).all() for parameter in self.parameters):
-            raise NotFinite(self.at.step, self.learning_rate())
+            raise DivergenceError(self.at.step, self.learning_rate())
         self.at.seconds, self.begun = self.seconds(), time.perf_counter()
-        losses = self.workers.sum(self.losses.clone())
-        if self.workers.first:
+        losses = self.workers.all_reduce(self.losses.clone())
+        if self.workers.is_main:
             state = {"at": vars(self.at), "losses": losses, "since": self.since}
             networks = {"network": self.model.network.state_dict(), "optimizer": self.optimizer.state_dict()}
             self.checkpoints.save(self.at.step, {**state, **networks})
-        self.workers.wait()
+        self.workers.barrier()
 
     def resume(self) -> None:
         state = self.checkpoints.latest() if self.checkpoints else None
         if state is None:
             return
-        self.at, self.since = _Place(**state["at"]), tuple(state["since"])
-        if self.workers.first:  # the others begin at nothing
+        self.at, self.since = TrainerState(**state["at"]), tuple(state["since"])
+        if self.workers.is_main:  # the others begin at nothing
             self.losses.copy_(state["losses"])
         self.model.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.shadow.give_weights()
+        self.shadow.copy_weights()
 
 
-def _loss(network: nn.Module, settings: LanguageModelSettings, device: torch.device) -> Callable[[Batch], Tensor]:
+def _loss(
+    network: nn.Module, settings: LanguageModelSettings, device: torch.device
+) -> Callable[[LanguageModelBatch], Tensor]:
     """The summed loss of a batch's rows, compiled where it pays."""
     compiled = device.type == "cuda" if settings.compiled is None else settings.compiled
     loss: Any = causal_loss if settings.causal else masked_loss
@@ -256,4 +258,4 @@ def _loss(network: nn.Module, settings: LanguageModelSettings, device: torch.dev
         loss = torch.compile(loss, dynamic=False)
     if settings.causal:
         return lambda batch: loss(network, batch.ids, batch.attention, batch.labels)
-    return lambda batch: loss(network, batch.ids, batch.attention, batch.places, batch.labels)
+    return lambda batch: loss(network, batch.ids, batch.attention, batch.positions, batch.labels)

@@ -21,8 +21,13 @@ from transformers.models.bert.modeling_bert import BertEmbeddings
 from isogloss.models.heads.biaffine import BiaffineParser
 from isogloss.models.heads.task_head import body_of
 
-FAMILIES = {"bert", "roberta", "xlm-roberta"}  # what is tested
-NAMES = {"_name_or_path", "architectures", "dtype", "transformers_version"}  # where weights come from, and no more
+STACKABLE_MODEL_TYPES = {"bert", "roberta", "xlm-roberta"}  # what is tested
+IGNORED_CONFIG_KEYS = {
+    "_name_or_path",
+    "architectures",
+    "dtype",
+    "transformers_version",
+}  # where weights come from, and no more
 
 
 class StackedLinear(nn.Linear):
@@ -63,7 +68,7 @@ class StackedParser(BiaffineParser):
         return torch.einsum("crij,cswj->cswri", self.relation_weight, apart).flatten(0, 1)
 
 
-KINDS: dict[type[nn.Module], type[nn.Module]] = {
+STACKED_LAYERS: dict[type[nn.Module], type[nn.Module]] = {
     nn.Linear: StackedLinear,
     nn.LayerNorm: StackedLayerNorm,
     nn.Embedding: StackedEmbedding,
@@ -75,50 +80,50 @@ def stackable(networks: Sequence[nn.Module]) -> bool:
     """Whether the networks can be one: of the same shape, all trained, and of parts that can be stacked."""
     first = networks[0]
     config: Any = getattr(first, "config", None)
-    return getattr(config, "model_type", None) in FAMILIES and all(
-        type(one) is type(first)
-        and _build(one) == _build(first)
-        and _shapes(one) == _shapes(first)
-        and all(weight.requires_grad for weight in one.parameters())
-        and all(type(part) in KINDS for part in one.modules() if part._parameters)
-        for one in networks
+    return getattr(config, "model_type", None) in STACKABLE_MODEL_TYPES and all(
+        type(network) is type(first)
+        and _architecture(network) == _architecture(first)
+        and _shapes(network) == _shapes(first)
+        and all(weight.requires_grad for weight in network.parameters())
+        and all(type(part) in STACKED_LAYERS for part in network.modules() if part._parameters)
+        for network in networks
     )
 
 
-def stacked(networks: Sequence[nn.Module]) -> nn.Module:
+def stack_networks(networks: Sequence[nn.Module]) -> nn.Module:
     """One network with the weights of all, which are copied; it reads their batches, one below the other."""
-    whole = copy.deepcopy(networks[0])
-    for name, part in whole.named_modules():
+    stack = copy.deepcopy(networks[0])
+    for name, part in stack.named_modules():
         if not part._parameters:
             continue
-        part.__class__ = KINDS[type(part)]
+        part.__class__ = STACKED_LAYERS[type(part)]
         for key, weight in part._parameters.items():
             if weight is not None:
                 slices = [network.get_submodule(name).get_parameter(key).detach() for network in networks]
                 part._parameters[key] = nn.Parameter(torch.stack(slices))
-    embeddings: Any = body_of(whole).embeddings
+    embeddings: Any = body_of(stack).embeddings
     if isinstance(embeddings, BertEmbeddings):
-        embeddings.register_forward_pre_hook(_own_positions, with_kwargs=True)
-    return whole
+        embeddings.register_forward_pre_hook(_add_position_ids, with_kwargs=True)
+    return stack
 
 
 @torch.no_grad()
-def give_weights(whole: nn.Module, networks: Sequence[nn.Module]) -> None:
+def copy_weights_back(whole: nn.Module, networks: Sequence[nn.Module]) -> None:
     """The networks get the weights that they have in the stack."""
     for number, network in enumerate(networks):
         for weight, stack in zip(network.parameters(), whole.parameters(), strict=True):
             weight.copy_(stack[number])
 
 
-def _own_positions(embeddings: nn.Module, arguments: Any, inputs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _add_position_ids(embeddings: nn.Module, arguments: Any, inputs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The places of the tokens of every row; BERT, left to itself, has one row of them for all."""
     ids = inputs["input_ids"]
     return arguments, {**inputs, "position_ids": torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)}
 
 
-def _build(network: Any) -> dict[str, Any]:
+def _architecture(network: Any) -> dict[str, Any]:
     """All that a configuration says of how a network computes."""
-    return {name: value for name, value in network.config.to_dict().items() if name not in NAMES}
+    return {name: value for name, value in network.config.to_dict().items() if name not in IGNORED_CONFIG_KEYS}
 
 
 def _shapes(network: nn.Module) -> list[torch.Size]:
