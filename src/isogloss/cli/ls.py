@@ -55,7 +55,7 @@ def tasks() -> Iterable[Row]:
 
 
 def families() -> Iterable[Row]:
-    from isogloss.models.loading.families import FAMILIES
+    from isogloss.models.families.table import FAMILIES
 
     for name, family in FAMILIES.items():
         yield name, "decoder" if family.causal else "encoder", "pre-LN" if family.final_norm else "post-LN"

@@ -20,14 +20,13 @@ from transformers import AutoModel, AutoModelForMaskedLM
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.models.adapters.files import adapters_in, save_adapter
-from isogloss.models.adapters.hooks import stack_of
+from isogloss.models.adapters.hooks import adapter_sites, stack_of
 from isogloss.models.adapters.interventions import language_adapter, task_adapter, use_adapter
 from isogloss.models.adapters.lora import lora
 from isogloss.models.adapters.modules import Bottleneck, Coupling, Mixture
-from isogloss.models.adapters.placement import PLACES, places_of
 from isogloss.models.adapters.weights import member_weights
 from isogloss.models.bilstm.baseline import bilstm
-from isogloss.models.loading.families import FAMILIES
+from isogloss.models.families.table import FAMILIES
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
@@ -84,18 +83,18 @@ def test_a_new_adapter_changes_nothing_and_a_trained_one_does(family: str, place
 
 
 def test_places_are_known_wherever_families_are() -> None:
-    assert PLACES.keys() == FAMILIES.keys()
+    assert all(family.adapters for family in FAMILIES.values())
 
 
 @pytest.mark.parametrize("family", UNLISTED)
 def test_families_that_are_not_described_are_refused(family: str, tiny: Any) -> None:
-    with pytest.raises(UsageError, match=r"not described in models/adapters/placement\.py"):
+    with pytest.raises(UsageError, match=r"not in models/families/table\.py"):
         language_adapter()(own(tiny(family)), seed=0)
 
 
 def watched(model: LoadedModel, block: int) -> tuple[dict[str, Tensor], Tensor]:
     """What passes through the places of one block, seen before any adapter is there, and the block's output."""
-    places, seen = places_of(model.body), {}
+    places, seen = adapter_sites(model), {}
     module = model.blocks[block]
 
     def keep(name: str) -> Any:
@@ -120,7 +119,7 @@ def test_the_equations_of_mad_x(family: str, roles: str, tiny: Any, schemes: Any
     """L = r + U₁ relu(D₁ N(x + r)), T = r + U₂ relu(D₂ L), out = N(x + T), computed here from the plain model."""
     plain = own(tiny(family))
     seen, out = watched(plain, 0)
-    r, places = seen["r"], places_of(plain.body)
+    r, places = seen["r"], adapter_sites(plain)
     norm = plain.blocks[0].get_submodule(places.norm) if places.norm else nn.Identity()
     total = seen["sum"] if places.norm else out  # x + r
     model = own(plain)
@@ -151,7 +150,7 @@ def test_houlsby_changes_both_sublayers(family: str, tiny: Any) -> None:
     model = own(tiny(family))
     language_adapter(2, placement="houlsby", invertible=False)(model, seed=0)
     with_sense(model)
-    stack, places = stack_of(model.body), places_of(model.body)
+    stack, places = stack_of(model.body), adapter_sites(model)
     assert stack is not None and len(stack.sites) == 2 * model.layers
     seen: list[tuple[Tensor, Tensor]] = []
 

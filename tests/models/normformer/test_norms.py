@@ -1,4 +1,4 @@
-"""Schemes of normalisation against a slow textbook, the stock classes, and each other without their norms."""
+"""Schemes of normalisation against a slow reference implementation, BERT, and each other without their norms."""
 
 from __future__ import annotations
 
@@ -23,25 +23,18 @@ from transformers import (
     AutoModelForMaskedLM,
     BertConfig,
     BertForMaskedLM,
-    BertForTokenClassification,
-    BertModel,
-    XLMRobertaConfig,
-    XLMRobertaForMaskedLM,
-    XLMRobertaModel,
 )
 
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.models.loading.families import family_of
+from isogloss.models.families.discovery import family_of
 from isogloss.models.loading.load import load_model
-from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.normformer.bert_conversion import SHARED_OPTIONS, module_pairs, to_bert
 from isogloss.models.normformer.blocks import Scale
 from isogloss.models.normformer.config import COMPONENTS, NORMS, IsoglossConfig
-from isogloss.models.normformer.conversion import from_stock, to_stock
-from isogloss.models.normformer.create import AUTO, new_model
-from isogloss.models.normformer.heads import IsoglossForSequenceClassification
+from isogloss.models.normformer.create import AUTO_CLASSES, new_model
+from isogloss.models.normformer.heads import IsoglossForMaskedLM, IsoglossForSequenceClassification
 from isogloss.models.normformer.network import IsoglossModel
-from isogloss.models.normformer.norm_states import states_around_norms
 from isogloss.models.states.hidden_states import sentence_states
 
 SCHEMES = [(norm, causal) for norm in NORMS for causal in (False, True)]
@@ -200,23 +193,18 @@ def test_each_component_of_normformer_counts(norm: str, off: dict[str, bool]) ->
     assert (states_of(whole, IDS)[-1] - states_of(less, IDS)[-1]).abs().max() > 0.01
 
 
-# The stock classes.
-
-STOCK = {
-    "bert": (BertConfig(**SIZES, type_vocab_size=2), BertModel, BertForMaskedLM),
-    "xlm-roberta": (
-        XLMRobertaConfig(**SIZES, type_vocab_size=1, pad_token_id=1),
-        XLMRobertaModel,
-        XLMRobertaForMaskedLM,
-    ),
-}
+# BERT.
 
 
-def batch_for(family: str) -> dict[str, torch.Tensor]:
-    pad = 1 if family == "xlm-roberta" else 0
-    ids = torch.tensor([[5, 9, 2, 17, 29, 4], [7, 7, 3, pad, pad, pad]])
-    batch = {"input_ids": ids, "attention_mask": (ids != pad).long()}
-    return batch | ({"token_type_ids": torch.tensor([[0, 0, 0, 1, 1, 1]] * 2)} if family == "bert" else {})
+def as_isogloss(bert: BertForMaskedLM) -> IsoglossForMaskedLM:
+    """The inverse of `to_bert`."""
+    options = {name: getattr(bert.config, name) for name in SHARED_OPTIONS}
+    network = IsoglossForMaskedLM(IsoglossConfig(norm="post", type_vocab_size=bert.config.type_vocab_size, **options))
+    for ours, theirs in module_pairs(network, bert):
+        ours.load_state_dict(theirs.state_dict())
+    types: Any = network.model.embeddings.token_type_embeddings
+    types.load_state_dict(bert.bert.embeddings.token_type_embeddings.state_dict())
+    return network
 
 
 def answer(network: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -227,51 +215,26 @@ def answer(network: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
     ]
 
 
-@pytest.mark.parametrize("family", STOCK)
-@pytest.mark.parametrize("masked", [False, True])
-def test_post_ln_is_the_stock_class_both_ways(family: str, masked: bool) -> None:
-    config, body, lm = STOCK[family]
+def test_a_post_ln_network_is_a_bert_both_ways() -> None:
     torch.manual_seed(0)
-    stock = shaken(lm(config) if masked else body(config, add_pooling_layer=False))
-    batch = batch_for(family)
-    ours = from_stock(stock)
-    torch.testing.assert_close(answer(ours, batch), answer(stock, batch), rtol=0, atol=1e-6)
-    again = to_stock(ours, family)
-    assert type(again) is type(stock)
-    torch.testing.assert_close(answer(again, batch), answer(stock, batch), rtol=0, atol=1e-6)
-    unused = ["embeddings.position_embeddings.weight"] if family == "xlm-roberta" else []  # rows below its first place
-    for name, value in stock.state_dict().items():
-        assert name.endswith(tuple(unused)) or torch.equal(again.state_dict()[name], value), name
+    bert = shaken(BertForMaskedLM(BertConfig(**SIZES, type_vocab_size=2)))
+    ids = torch.tensor([[5, 9, 2, 17, 29, 4], [7, 7, 3, 0, 0, 0]])
+    batch = {"input_ids": ids, "attention_mask": (ids != 0).long()}
+    batch |= {"token_type_ids": torch.tensor([[0, 0, 0, 1, 1, 1]] * 2)}
+    ours = as_isogloss(bert)
+    torch.testing.assert_close(answer(ours, batch), answer(bert, batch), rtol=0, atol=1e-6)
+    again = to_bert(ours)
+    torch.testing.assert_close(answer(again, batch), answer(bert, batch), rtol=0, atol=1e-6)
+    assert all(torch.equal(again.state_dict()[name], value) for name, value in bert.state_dict().items())
 
 
-def test_a_causal_post_ln_body_is_a_stock_decoder() -> None:
-    torch.manual_seed(0)
-    stock = shaken(BertModel(BertConfig(**SIZES, is_decoder=True), add_pooling_layer=False))
-    batch = batch_for("bert")
-    ours = from_stock(stock)
-    assert ours.config.causal
-    torch.testing.assert_close(answer(ours, batch), answer(stock, batch), rtol=0, atol=1e-6)
-    assert to_stock(ours).config.is_decoder
-
-
-def test_a_new_post_ln_encoder_is_a_stock_bert_of_the_same_weights() -> None:
+def test_a_new_post_ln_encoder_is_a_bert_of_the_same_weights() -> None:
     options: dict[str, Any] = {"vocab_size": 30, "layers": 2, "width": 16, "heads": 2, "seed": 4}
-    stock, pre = new_model("post", **options), new_model("pre", **options)
-    assert type(stock) is BertForMaskedLM
-    post, weights = from_stock(stock).state_dict(), pre.state_dict()
+    bert, pre = new_model("post", **options), new_model("pre", **options)
+    assert type(bert) is BertForMaskedLM
+    post, weights = as_isogloss(bert).state_dict(), pre.state_dict()
     assert set(weights) - set(post) == {"model.final_norm.weight", "model.final_norm.bias"}
     assert all(torch.equal(post[name], weights[name]) for name in set(weights) & set(post))
-
-
-def test_what_has_no_stock_class_is_refused() -> None:
-    with pytest.raises(UsageError, match="only post-LN networks have a stock class, got norm='pre'"):
-        to_stock(body_of("pre"))
-    with pytest.raises(UsageError, match="got IsoglossForCausalLM"):
-        to_stock(new_model("post", causal=True, vocab_size=20, layers=1, width=8))
-    with pytest.raises(UsageError, match="got BertForTokenClassification"):
-        from_stock(BertForTokenClassification(BertConfig(**SIZES)))
-    with pytest.raises(UnknownName, match="known: bert, xlm-roberta"):
-        from_stock(body_of("post"))
 
 
 # Training.
@@ -412,56 +375,15 @@ def test_what_is_saved_is_what_is_loaded(scheme: Callable, norm: str, causal: bo
 
 @schemes
 def test_states_of_every_layer_are_those_of_a_plain_pass(scheme: Callable, norm: str, causal: bool) -> None:
-    model = load_model(scheme(norm, causal), device="cpu")
+    model = load_model(scheme(norm, causal), head="clm" if causal else "mlm", device="cpu")
     got = sentence_states(model, SENTENCES, layers=model.layer_names, budget=60).collect()
-    body = model.body if isinstance(model.body, IsoglossModel) else from_stock(model.body)  # type: ignore[arg-type]
+    body = model.body if isinstance(model.body, IsoglossModel) else as_isogloss(model.network).model  # type: ignore[arg-type]
     for number, text in enumerate(SENTENCES):
         ids = model.tokenizer(text)["input_ids"]
         want = textbook(body, ids)[: len(model.layer_names), 1:-1].mean(1)  # type: ignore[arg-type]
         np.testing.assert_allclose(got[:, number], want, rtol=1e-3, atol=1e-4)
         if number == 1:
             break  # the textbook is slow
-
-
-@schemes
-def test_states_before_and_after_every_norm(scheme: Callable, norm: str, causal: bool) -> None:
-    model = load_model(scheme(norm, causal), device="cpu")
-    body: Any = model.body
-    around = states_around_norms(body, IDS)
-    assert not [hook for module in body.modules() for hook in module._forward_hooks]
-    with torch.no_grad():
-        layers = body(IDS, output_hidden_states=True).hidden_states
-    assert len(around) == len(layers) == 4
-    if norm == "post":
-        assert all(torch.equal(pair.after, states) for pair, states in zip(around, layers, strict=True))
-        own = body if causal else from_stock(body)
-        norms = [own.embeddings.norm, *(block.feed_forward_norm for block in own.layers)]
-    else:
-        assert all(torch.equal(pair.before, states) for pair, states in zip(around[:-1], layers[:-1], strict=True))
-        assert torch.equal(around[-1].after, layers[-1])
-        assert torch.equal(around[-1].before, states_of(body, IDS)[3])
-        norms = [*(block.attention_norm for block in body.layers), body.final_norm]
-    for pair, layer_norm in zip(around, norms, strict=True):
-        torch.testing.assert_close(layer_norm(pair.before), pair.after)
-        assert (pair.before - pair.after).abs().max() > 0.1
-
-
-@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "xglm", "llama", "modernbert", "gemma3_text"])
-def test_other_families_have_states_around_norms_too(tiny: Callable[[str], LoadedModel], family: str) -> None:
-    model = tiny(family)
-    ids = torch.tensor([model.tokenizer("cat sat")["input_ids"]])
-    around = states_around_norms(model.body, ids)
-    with torch.no_grad():
-        layers = model.body(ids, output_hidden_states=True).hidden_states
-    side = "before" if model.final_norm else "after"
-    for pair, states in zip(around[:-1], layers[:-1], strict=True):
-        assert torch.equal(getattr(pair, side), states)
-    assert torch.equal(around[-1].after, layers[-1])
-
-
-def test_a_family_of_unknown_parts_is_refused(tiny: Callable[[str], LoadedModel]) -> None:
-    with pytest.raises(UsageError, match="parts of a block of 'distilbert' are not known"):
-        states_around_norms(tiny("distilbert").body, IDS)
 
 
 @pytest.mark.slow
@@ -497,7 +419,7 @@ def test_a_texts_label_is_read_from_the_right_token(causal: bool) -> None:
 
 def test_an_answers_loss_is_the_mean_of_both_ends() -> None:
     torch.manual_seed(1)
-    network: Any = AUTO["AutoModelForQuestionAnswering"](IsoglossConfig(**SIZES)).eval()
+    network: Any = AUTO_CLASSES["AutoModelForQuestionAnswering"](IsoglossConfig(**SIZES)).eval()
     output = network(IDS, start_positions=torch.tensor([2]), end_positions=torch.tensor([5]))
     ends = [output.start_logits[0].log_softmax(-1)[2], output.end_logits[0].log_softmax(-1)[5]]
     assert output.loss.item() == pytest.approx(-sum(ends).item() / 2, rel=1e-5)
@@ -565,9 +487,9 @@ def test_wrong_arguments_are_one_clear_line() -> None:
     with pytest.raises(UsageError, match="10 units cannot be shared among 3 heads"):
         new_model("pre", vocab_size=10, width=10, heads=3)
     with pytest.raises(UsageError, match="load it as a causal one"):
-        AUTO["AutoModelForMaskedLM"](IsoglossConfig(causal=True, **SIZES))
+        AUTO_CLASSES["AutoModelForMaskedLM"](IsoglossConfig(causal=True, **SIZES))
     with pytest.raises(UsageError, match="needs causal=True"):
-        AUTO["AutoModelForCausalLM"](IsoglossConfig(**SIZES))
+        AUTO_CLASSES["AutoModelForCausalLM"](IsoglossConfig(**SIZES))
     with pytest.raises(UsageError, match="positions for 16 tokens, got 17"):
         body_of("pre")(torch.ones(1, 17, dtype=torch.long))
     with pytest.raises(UsageError, match="either input_ids or inputs_embeds"):

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
 from isogloss.models.adapters.modules import Mixture
-from isogloss.models.adapters.placement import places_of
+from isogloss.models.families.family import AdapterSites
 from isogloss.models.loading.loaded_model import LoadedModel
 
 Placement = Literal["pfeiffer", "houlsby"]
@@ -147,8 +147,18 @@ def attach(model: LoadedModel, placement: Placement) -> Stack:
     return stack
 
 
+def adapter_sites(model: LoadedModel) -> AdapterSites:
+    """Where the blocks of a model take adapters."""
+    if model.family.adapters is None:
+        raise UsageError(
+            f"adapters: the family '{model.body.config.model_type}' is not in models/families/table.py: "
+            "the modules at the end of its attention and feed-forward are unknown; lora() needs such an entry too"
+        )
+    return model.family.adapters
+
+
 def _hooked(model: LoadedModel, placement: Placement) -> Stack:
-    places, blocks = places_of(model.body), model.blocks
+    places, blocks = adapter_sites(model), model.blocks
     stack = Stack(placement, len(blocks) * (2 if placement == "houlsby" else 1))
     sites: Iterator[Any] = iter(stack.sites)
     for block in blocks:

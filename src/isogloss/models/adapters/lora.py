@@ -76,8 +76,10 @@ def inject_lora(model: LoadedModel, options: dict[str, Any]) -> None:
 def layers(model: LoadedModel) -> list[str]:
     """The names of the linear layers of attention in every block."""
     if not model.family.attention:
-        config: Any = model.body.config
-        raise UsageError(f"lora: the family '{config.model_type}' is not described: where its attention is, is unknown")
+        model_type = model.body.config.model_type
+        raise UsageError(
+            f"lora: the family '{model_type}' is not in models/families/table.py: its attention is unknown"
+        )
     prefixes = [
         f"{model.family.blocks}.{number}.{part}" for number in range(model.layers) for part in model.family.attention
     ]

@@ -16,7 +16,7 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerF
 
 from isogloss.core.registry import check_name
 from isogloss.models.bilstm.word_vectors import read_word_vectors
-from isogloss.models.loading.families import Family
+from isogloss.models.families.family import Family
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.placement import resolve_device
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from isogloss.core.errors import UsageError, shown
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
-from isogloss.models.loading.families import Family
+from isogloss.models.families.family import Family
 from isogloss.models.loading.loaded_model import LoadedModel
 
 ALL, EMBEDDINGS = "all", "embeddings"

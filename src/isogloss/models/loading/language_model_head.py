@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import torch
 
@@ -33,7 +32,6 @@ def with_language_head(model: LoadedModel | str | os.PathLike[str], device: str 
 
 def _from_files(name: str | os.PathLike[str], device: str | None) -> LoadedModel:
     bare = load_model(name, device="cpu")
-    config: Any = bare.body.config
-    if getattr(config, "is_encoder_decoder", False) or config.model_type in ("t5", "mt5"):
+    if bare.family.encoder_decoder:
         raise UsageError(f"'{name}' is an encoder-decoder model: it has neither a masked nor a causal objective")
     return load_model(name, head="clm" if bare.family.causal else "mlm", device=device)

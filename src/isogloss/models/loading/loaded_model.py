@@ -1,40 +1,49 @@
-"""A loaded model: its network, its text stack, its tokenizer and what is known about them."""
+"""A loaded model: its network, its text stack, its tokenizer and their properties."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import torch
-import transformers
 from torch import Tensor, nn
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from isogloss.core.errors import InputError
-from isogloss.models.loading.families import Family, family_of
+from isogloss.models.families.discovery import family_of
+from isogloss.models.families.family import Family
 from isogloss.models.loading.placement import execution_device
 
 Layer = int | str  # 0 … L, or FINAL
-FINAL = "final"  # the last block's output after the final norm (pre-LN families)
+FINAL = "final"  # the output of the last block after the final norm (pre-LN families)
 MAX_PLAUSIBLE_LENGTH = 1_000_000  # tokenizers without a length limit report a huge number
 DEFAULT_MAX_LENGTH = 512
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model ready for use, in evaluation mode.
+    """A model in evaluation mode with its tokenizer.
 
-    `network` is what was loaded, with its head if one was asked for; `body` is the text stack inside it.
-    `prefix` and `suffix` are the special tokens around every sentence, as in the model's training. `pooler` has the
-    weights, where the files hold any, of the layer by which BERT was trained to judge pairs of sentences: no state is
-    made with it, so the body is without, but a classifier of texts starts from it.
+    Attributes:
+        name: The name or folder that it was loaded from.
+        network: The network with its language-model head if one was requested, otherwise `body`.
+        body: The text stack inside the network, which computes hidden states.
+        tokenizer: The tokenizer.
+        family: The architecture of the body.
+        layers: The number of blocks.
+        hidden_size: The number of units of a hidden state.
+        max_length: The maximum number of input tokens, special tokens included.
+        prefix: Special tokens before every sentence, as in pretraining.
+        suffix: Special tokens after every sentence.
+        pooler: The weights of BERT's pooler if the files have them. The body has no pooler because hidden states do
+            not depend on it; heads for text classification start from these weights.
     """
 
     name: str
-    network: nn.Module
-    body: nn.Module
-    tokenizer: transformers.PreTrainedTokenizerBase
+    network: PreTrainedModel
+    body: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
     family: Family
     layers: int
     hidden_size: int
@@ -53,23 +62,24 @@ class LoadedModel:
 
     @property
     def layer_names(self) -> tuple[Layer, ...]:
-        """0 (embedding output), 1 … L (blocks, raw) and, where there is a final norm, "final"."""
+        """0 (embedding output), 1 … L (raw block outputs) and, for pre-LN families, "final"."""
         return (*range(self.layers + 1), *([FINAL] if self.family.final_norm else []))
 
     @property
     def last_layer(self) -> Layer:
-        """What heads read: the last block's output, after the final norm where there is one."""
+        """The input of heads: the output of the last block, after the final norm if there is one."""
         return FINAL if self.family.final_norm else self.layers
 
     @property
     def device(self) -> torch.device:
-        """Where inputs go."""
+        """The device of the inputs."""
         return execution_device(self.body)
 
 
-def wrap_network(name: str, network: nn.Module, body: nn.Module, tokenizer: Any) -> LoadedModel:
-    """A `LoadedModel` around a network at hand: its family, sizes and special tokens."""
-    config: Any = body.config
+def wrap_network(
+    name: str, network: PreTrainedModel, body: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> LoadedModel:
+    """A `LoadedModel` for a network in memory, with its family, sizes and special tokens."""
     family = family_of(body)
     if len(tokenizer) <= len(tokenizer.all_special_tokens):
         raise InputError(name, "a tokenizer with a vocabulary", "special tokens only")
@@ -81,39 +91,41 @@ def wrap_network(name: str, network: nn.Module, body: nn.Module, tokenizer: Any)
         tokenizer=tokenizer,
         family=family,
         layers=len(list(body.get_submodule(family.blocks).children())),
-        hidden_size=config.get_text_config().hidden_size,
-        max_length=_max_length(tokenizer, config, family),
+        hidden_size=body.config.get_text_config().hidden_size,
+        max_length=_max_length(tokenizer, body.config, family),
         prefix=prefix,
         suffix=suffix,
     )
 
 
 def clone(model: LoadedModel) -> LoadedModel:
-    """The model with weights of its own, to be changed."""
-    network, body = copy.deepcopy((model.network, model.body))  # together: one lies within the other
+    """A deep copy of the network, for code that changes weights; the tokenizer is shared."""
+    network, body = copy.deepcopy((model.network, model.body))  # in one call, because the body is inside the network
     return replace(model, network=network, body=body)
 
 
-def _special_tokens(name: str, tokenizer: Any, family: Family) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What the tokenizer puts before and after a text, found by asking it; with BOS where the family needs it."""
+def _special_tokens(
+    name: str, tokenizer: PreTrainedTokenizerBase, family: Family
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The tokens that the tokenizer adds before and after a text, with BOS if the family needs it."""
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
     framed = tokenizer("a")["input_ids"]
     starts = [i for i in range(len(framed) - len(bare) + 1) if framed[i : i + len(bare)] == bare]
     if not starts:
         raise InputError(name, "a tokenizer that puts special tokens around the text", f"{bare} within {framed}")
     prefix, suffix = tuple(framed[: starts[0]]), tuple(framed[starts[0] + len(bare) :])
-    if family.bos and tokenizer.bos_token_id is None:
+    if family.prepend_bos and tokenizer.bos_token_id is None:
         raise InputError(name, "a tokenizer with a BOS token, which this family is trained with", "none")
-    if family.bos and tokenizer.bos_token_id not in prefix:
+    if family.prepend_bos and tokenizer.bos_token_id not in prefix:
         prefix = (tokenizer.bos_token_id, *prefix)
     return prefix, suffix
 
 
-def _max_length(tokenizer: Any, config: Any, family: Family) -> int:
-    """The longest input in tokens, special ones included."""
-    text = config.get_text_config()
-    positions = getattr(text, "max_position_embeddings", None)
-    if positions and family.padded_positions:
-        positions -= text.pad_token_id + 1
-    known = [positions or family.max_length, tokenizer.model_max_length]
-    return min([n for n in known if n and n < MAX_PLAUSIBLE_LENGTH], default=DEFAULT_MAX_LENGTH)
+def _max_length(tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig, family: Family) -> int:
+    """The maximum number of input tokens, special tokens included."""
+    text_config = config.get_text_config()
+    positions = getattr(text_config, "max_position_embeddings", None)
+    if positions and family.positions_after_padding:
+        positions -= text_config.pad_token_id + 1
+    limits = [positions or family.max_length, tokenizer.model_max_length]
+    return min([limit for limit in limits if limit and limit < MAX_PLAUSIBLE_LENGTH], default=DEFAULT_MAX_LENGTH)

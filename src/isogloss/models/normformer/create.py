@@ -1,15 +1,13 @@
-"""Post-LN, pre-LN and NormFormer networks: one family of our own, `isogloss`, for what the model library lacks.
+"""New post-LN, pre-LN and NormFormer networks of the family `isogloss`.
 
-Importing this module makes the family known to the Auto classes. `isogloss.models.loading.load` does, so that
-`ig.load_model(folder)` works as it is; `AutoModel.from_pretrained(folder)` needs
-`import isogloss.models.normformer.create` first.
-A post-LN encoder needs no class of ours: `new_model` makes it a stock BERT, which loads anywhere.
+Importing this module registers the family with the Auto classes of transformers. `ig.load_model(folder)` does so;
+before `AutoModel.from_pretrained(folder)`, run `import isogloss.models.normformer.create`.
+A post-LN encoder is returned as a BERT of transformers, which loads anywhere.
 """
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 import torch
 import transformers
@@ -17,9 +15,9 @@ from transformers import PreTrainedModel
 
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
-from isogloss.models.normformer import heads as norms_heads
+from isogloss.models.normformer import heads as head_classes
+from isogloss.models.normformer.bert_conversion import to_bert
 from isogloss.models.normformer.config import IsoglossConfig
-from isogloss.models.normformer.conversion import to_stock
 from isogloss.models.normformer.network import IsoglossModel
 
 
@@ -35,19 +33,30 @@ def new_model(
     pad_id: int | None = 0,
     dropout: float = 0.1,
     seed: int = 0,
-    **options: Any,
+    **options: bool | float | str,
 ) -> PreTrainedModel:
-    """A fresh language model: causal, or masked; the same seed gives all schemes the same weights where they meet.
+    """A causal or masked language model with random weights; a seed gives all schemes the same shared weights.
 
-    `heads`: one for every 64 units unless given. `options` are those of `IsoglossConfig`, for instance
-    `residual_scale=False` for a NormFormer beyond 355M parameters.
+    Args:
+        norm: The scheme of normalisation: "post", "pre" or "normformer".
+        vocab_size: The size of the vocabulary.
+        causal: A decoder with a causal head instead of an encoder with a masked head.
+        layers: The number of blocks.
+        width: The hidden size; the feed-forward has four times as many units.
+        heads: The number of attention heads; one for every 64 units by default.
+        max_length: The maximum number of tokens.
+        pad_id: The id of the padding token.
+        dropout: The dropout of states and of attention.
+        seed: The seed of the weights.
+        options: Further options of `IsoglossConfig`, such as `residual_scale=False` for a NormFormer with more than
+            355M parameters.
 
     >>> new_model("normformer", vocab_size=50, layers=2, width=8).config.num_attention_heads
     1
     """
-    known = [name for name in inspect.signature(IsoglossConfig).parameters if name != "common"]
+    option_names = [name for name in inspect.signature(IsoglossConfig).parameters if name != "common"]
     for name in options:
-        check_name(name, known, "option")
+        check_name(name, option_names, "option")
     config = IsoglossConfig(
         norm=norm,
         causal=causal,
@@ -62,18 +71,20 @@ def new_model(
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(seed, "new model"))
-        network = norms_heads.IsoglossForCausalLM(config) if causal else norms_heads.IsoglossForMaskedLM(config)
-        return network if causal or norm != "post" else to_stock(network)
+        if causal:
+            return head_classes.IsoglossForCausalLM(config)
+        network = head_classes.IsoglossForMaskedLM(config)
+        return to_bert(network) if norm == "post" else network
 
 
-AUTO = {
+AUTO_CLASSES = {
     "AutoModel": IsoglossModel,
-    "AutoModelForMaskedLM": norms_heads.IsoglossForMaskedLM,
-    "AutoModelForCausalLM": norms_heads.IsoglossForCausalLM,
-    "AutoModelForTokenClassification": norms_heads.IsoglossForTokenClassification,
-    "AutoModelForSequenceClassification": norms_heads.IsoglossForSequenceClassification,
-    "AutoModelForQuestionAnswering": norms_heads.IsoglossForQuestionAnswering,
+    "AutoModelForMaskedLM": head_classes.IsoglossForMaskedLM,
+    "AutoModelForCausalLM": head_classes.IsoglossForCausalLM,
+    "AutoModelForTokenClassification": head_classes.IsoglossForTokenClassification,
+    "AutoModelForSequenceClassification": head_classes.IsoglossForSequenceClassification,
+    "AutoModelForQuestionAnswering": head_classes.IsoglossForQuestionAnswering,
 }
 transformers.AutoConfig.register(IsoglossConfig.model_type, IsoglossConfig, exist_ok=True)
-for _name, _network in AUTO.items():
+for _name, _network in AUTO_CLASSES.items():
     getattr(transformers, _name).register(IsoglossConfig, _network, exist_ok=True)

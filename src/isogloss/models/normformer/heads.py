@@ -1,14 +1,14 @@
-"""Heads on isogloss' own body: masked and causal language models, token and sequence labels, answer spans.
+"""Heads for the `isogloss` networks: language models, token and sequence classification, question answering.
 
-The same heads as BERT's, so that schemes of normalisation differ in nothing else.
+They are the heads of BERT, so that schemes of normalisation are compared under the same heads.
 """
 
-# The model library leaves its base classes untyped.
+# transformers leaves its base classes untyped.
 # mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,7 @@ from transformers.activations import ACT2FN
 from transformers.modeling_outputs import (
     CausalLMOutput,
     MaskedLMOutput,
+    ModelOutput,
     QuestionAnsweringModelOutput,
     SequenceClassifierOutput,
     TokenClassifierOutput,
@@ -27,11 +28,44 @@ from isogloss.models.normformer.blocks import layer_norm
 from isogloss.models.normformer.config import IsoglossConfig
 from isogloss.models.normformer.network import IsoglossModel, IsoglossPreTrainedModel
 
-EMBEDDINGS = "model.embeddings.word_embeddings.weight"
+WORD_EMBEDDINGS = "model.embeddings.word_embeddings.weight"
+
+
+class IsoglossWithHead(IsoglossPreTrainedModel):
+    """A body and a head that computes logits from its states; `labels` are -100 where no loss is computed."""
+
+    output_class: ClassVar[type[ModelOutput]]
+
+    def __init__(self, config: IsoglossConfig):
+        super().__init__(config)
+        self.model = IsoglossModel(config)
+        self.add_head(config)
+        self.post_init()
+
+    def add_head(self, config: IsoglossConfig) -> None:
+        raise NotImplementedError
+
+    def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
+        raise NotImplementedError
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return cross_entropy(logits.float().flatten(0, -2), labels.flatten())
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        **inputs: Tensor,
+    ) -> ModelOutput:
+        output = self.model(input_ids, attention_mask, **inputs)
+        logits = self.logits(output.last_hidden_state, attention_mask)
+        loss = None if labels is None else self.loss(logits, labels)
+        return self.output_class(loss=loss, logits=logits, hidden_states=output.hidden_states)
 
 
 class MaskedHead(nn.Module):
-    """BERT's: a layer of its own before the vocabulary."""
+    """The masked-language-model head of BERT: a hidden layer before the vocabulary."""
 
     def __init__(self, config: IsoglossConfig):
         super().__init__()
@@ -45,120 +79,81 @@ class MaskedHead(nn.Module):
         return logits
 
 
-class IsoglossForMaskedLM(IsoglossPreTrainedModel):
-    """An encoder that fills in masked tokens; `labels` are -100 where nothing is asked."""
+class IsoglossForMaskedLM(IsoglossWithHead):
+    """An encoder that predicts masked tokens."""
 
-    _tied_weights_keys = {"lm_head.decoder.weight": EMBEDDINGS}  # noqa: RUF012, the model library's own protocol
+    output_class = MaskedLMOutput
+    _tied_weights_keys = {"lm_head.decoder.weight": WORD_EMBEDDINGS}  # noqa: RUF012, as transformers declares it
 
-    def __init__(self, config: IsoglossConfig):
-        super().__init__(config)
+    def add_head(self, config: IsoglossConfig) -> None:
         if config.causal:
             raise UsageError("a causal network cannot be a masked language model; load it as a causal one")
-        self.model = IsoglossModel(config)
         self.lm_head = MaskedHead(config)
-        self.post_init()
 
     def get_output_embeddings(self) -> nn.Module:
-        decoder: nn.Module = self.lm_head.decoder
-        return decoder
+        return self.lm_head.decoder
 
     def set_output_embeddings(self, new: nn.Linear) -> None:
         self.lm_head.decoder = new
 
-    def forward(
-        self,
-        input_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        **inputs: Any,
-    ) -> MaskedLMOutput:
-        output = self.model(input_ids, attention_mask, **inputs)
-        logits = self.lm_head(output.last_hidden_state)
-        return MaskedLMOutput(loss=loss_of(logits, labels), logits=logits, hidden_states=output.hidden_states)
+    def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
+        logits: Tensor = self.lm_head(states)
+        return logits
 
 
-class IsoglossForCausalLM(IsoglossPreTrainedModel):
-    """A decoder that foretells the next token; `labels` are the tokens themselves, -100 where nothing is asked."""
+class IsoglossForCausalLM(IsoglossWithHead):
+    """A decoder that predicts the next token; `labels` are the input tokens."""
 
-    _tied_weights_keys = {"lm_head.weight": EMBEDDINGS}  # noqa: RUF012
+    output_class = CausalLMOutput
+    _tied_weights_keys = {"lm_head.weight": WORD_EMBEDDINGS}  # noqa: RUF012
 
-    def __init__(self, config: IsoglossConfig):
-        super().__init__(config)
+    def add_head(self, config: IsoglossConfig) -> None:
         if not config.causal:
-            raise UsageError("this network sees both sides of a token; a causal language model needs causal=True")
-        self.model = IsoglossModel(config)
+            raise UsageError("this network attends to both sides of a token; a causal language model needs causal=True")
         self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
-        self.post_init()
 
-    def forward(
-        self,
-        input_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        **inputs: Any,
-    ) -> CausalLMOutput:
-        output = self.model(input_ids, attention_mask, **inputs)
-        logits = self.lm_head(output.last_hidden_state)
-        loss = None if labels is None else loss_of(logits[:, :-1], labels[:, 1:])
-        return CausalLMOutput(loss=loss, logits=logits, hidden_states=output.hidden_states)
+    def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
+        logits: Tensor = self.lm_head(states)
+        return logits
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return super().loss(logits[:, :-1], labels[:, 1:])
 
 
-class IsoglossForTokenClassification(IsoglossPreTrainedModel):
+class IsoglossForTokenClassification(IsoglossWithHead):
     """A label for every token."""
 
-    def __init__(self, config: IsoglossConfig):
-        super().__init__(config)
-        self.model = IsoglossModel(config)
+    output_class = TokenClassifierOutput
+
+    def add_head(self, config: IsoglossConfig) -> None:
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
         self.classifier = nn.Linear(config.hidden_size, config.num_labels or 0)
-        self.post_init()
 
-    def forward(
-        self,
-        input_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        **inputs: Any,
-    ) -> TokenClassifierOutput:
-        output = self.model(input_ids, attention_mask, **inputs)
-        logits = self.classifier(self.dropout(output.last_hidden_state))
-        return TokenClassifierOutput(loss=loss_of(logits, labels), logits=logits, hidden_states=output.hidden_states)
+    def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
+        logits: Tensor = self.classifier(self.dropout(states))
+        return logits
 
 
-class IsoglossForSequenceClassification(IsoglossPreTrainedModel):
-    """A label for a text: read from the first token through BERT's pooler, or from the last where causal."""
+class IsoglossForSequenceClassification(IsoglossForTokenClassification):
+    """A label for a text: from the first token through the pooler of BERT, or from the last token if causal."""
 
-    def __init__(self, config: IsoglossConfig):
-        super().__init__(config)
+    output_class = SequenceClassifierOutput
+
+    def add_head(self, config: IsoglossConfig) -> None:
         units = config.hidden_size
-        self.model = IsoglossModel(config)
         self.pooler = nn.Identity() if config.causal else nn.Sequential(nn.Linear(units, units), nn.Tanh())
-        self.dropout = nn.Dropout(config.hidden_dropout_prob)
-        self.classifier = nn.Linear(units, config.num_labels or 0)
-        self.post_init()
+        super().add_head(config)
 
-    def forward(
-        self,
-        input_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        **inputs: Any,
-    ) -> SequenceClassifierOutput:
-        output = self.model(input_ids, attention_mask, **inputs)
-        states = output.last_hidden_state
-        text = last_token(states, attention_mask) if self.config.causal else states[:, 0]
-        logits = self.classifier(self.dropout(self.pooler(text)))
-        return SequenceClassifierOutput(loss=loss_of(logits, labels), logits=logits, hidden_states=output.hidden_states)
+    def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
+        token = last_token(states, attention_mask) if self.config.causal else states[:, 0]
+        return super().logits(self.pooler(token), attention_mask)
 
 
-class IsoglossForQuestionAnswering(IsoglossPreTrainedModel):
-    """Where an answer starts and where it ends."""
+class IsoglossForQuestionAnswering(IsoglossWithHead):
+    """The first and the last token of an answer."""
 
-    def __init__(self, config: IsoglossConfig):
-        super().__init__(config)
-        self.model = IsoglossModel(config)
+    def add_head(self, config: IsoglossConfig) -> None:
         self.qa_outputs = nn.Linear(config.hidden_size, 2)
-        self.post_init()
 
     def forward(
         self,
@@ -166,11 +161,11 @@ class IsoglossForQuestionAnswering(IsoglossPreTrainedModel):
         attention_mask: Tensor | None = None,
         start_positions: Tensor | None = None,
         end_positions: Tensor | None = None,
-        **inputs: Any,
+        **inputs: Tensor,
     ) -> QuestionAnsweringModelOutput:
         output = self.model(input_ids, attention_mask, **inputs)
         start, end = self.qa_outputs(output.last_hidden_state).unbind(-1)
-        loss: Any = None
+        loss = None
         if start_positions is not None and end_positions is not None:
             loss = (cross_entropy(start.float(), start_positions) + cross_entropy(end.float(), end_positions)) / 2
         return QuestionAnsweringModelOutput(
@@ -178,15 +173,8 @@ class IsoglossForQuestionAnswering(IsoglossPreTrainedModel):
         )
 
 
-def loss_of(logits: Tensor, labels: Tensor | None) -> Any:
-    """The mean cross-entropy of the labels that are not -100, in single precision."""
-    if labels is None:
-        return None
-    return cross_entropy(logits.float().flatten(0, -2), labels.flatten())
-
-
 def last_token(states: Tensor, mask: Tensor | None) -> Tensor:
-    """The state of each text's last token, wherever its padding is.
+    """The state of the last token of each text, with padding on either side.
 
     >>> states = torch.tensor([[[1.0], [3.0], [9.0]]])
     >>> last_token(states, torch.tensor([[1, 1, 0]])).item(), last_token(states, torch.tensor([[0, 1, 1]])).item()
@@ -194,5 +182,5 @@ def last_token(states: Tensor, mask: Tensor | None) -> Tensor:
     """
     if mask is None:
         return states[:, -1]
-    places = torch.arange(mask.shape[1], device=mask.device)
-    return states[torch.arange(len(states), device=states.device), (places * mask).argmax(1)]
+    positions = torch.arange(mask.shape[1], device=mask.device)
+    return states[torch.arange(len(states), device=states.device), (positions * mask).argmax(1)]

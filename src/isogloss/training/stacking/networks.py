@@ -18,10 +18,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers.models.bert.modeling_bert import BertEmbeddings
 
+from isogloss.models.families.table import FAMILIES
 from isogloss.models.heads.biaffine import BiaffineParser
 from isogloss.models.heads.task_head import body_of
 
-STACKABLE_MODEL_TYPES = {"bert", "roberta", "xlm-roberta"}  # what is tested
+STACKABLE_MODEL_TYPES = {model_type for model_type, family in FAMILIES.items() if family.stackable}
 IGNORED_CONFIG_KEYS = {
     "_name_or_path",
     "architectures",

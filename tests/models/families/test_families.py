@@ -11,7 +11,8 @@ from torch import nn
 from transformers import AutoConfig, AutoModel
 
 from isogloss.core.errors import UsageError
-from isogloss.models.loading.families import FAMILIES, explore, family_of
+from isogloss.models.families.discovery import discover_family, family_of
+from isogloss.models.families.table import FAMILIES
 
 MORE = {  # listed beside the families that are tested in full, of the same build
     "roberta": SIZES,
@@ -56,7 +57,7 @@ def test_exploring_a_listed_family_finds_what_the_table_says(model_type: str) ->
         body, prefix = body.get_encoder(), "encoder."
     else:
         prefix = ""
-    found, listed = explore(body), FAMILIES[model_type]
+    found, listed = discover_family(body), FAMILIES[model_type]
     assert prefix + found.blocks == listed.blocks
     assert (prefix + found.final_norm if found.final_norm else None) == listed.final_norm
     assert found.causal == listed.causal
@@ -74,7 +75,7 @@ def test_unlisted_families_are_explored(model_type: str, blocks: str, norm: str 
 
 def test_blocks_that_are_shared_are_refused() -> None:
     body = body_of("albert", {**SIZES, "embedding_size": 8})
-    with pytest.raises(UsageError, match=r"'albert' .* cannot be explored: expected one list of 3 blocks, found"):
+    with pytest.raises(UsageError, match=r"'albert' .* cannot be inferred: expected one list of 3 blocks, found"):
         family_of(body)
 
 
@@ -87,4 +88,4 @@ def test_two_lists_of_equal_length_are_refused() -> None:
             self.down = nn.ModuleList(nn.Linear(2, 2) for _ in range(3))
 
     with pytest.raises(UsageError, match="found up of 3, down of 3"):
-        explore(Twice())
+        discover_family(Twice())
