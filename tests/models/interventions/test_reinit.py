@@ -472,7 +472,7 @@ def test_it_needs_no_table_library() -> None:
         imports = imported(file)
         assert "polars" not in imports, module
         waiting += [name for name in imports if name.startswith("isogloss")] + [module.rpartition(".")[0] or module]
-    assert {"isogloss.models", "isogloss.models.loading.load", "isogloss.core.errors"} <= seen
+    assert {"isogloss.models", "isogloss.models.loading.loaded_model", "isogloss.core.errors"} <= seen
 
 
 def imported(file: Path) -> set[str]:

@@ -65,7 +65,7 @@ def inject_lora(model: LoadedModel, options: dict[str, Any]) -> None:
     device = model.device
     with torch.random.fork_rng(devices=[]):
         inject_adapter_in_model(matrices, model.body)  # type: ignore[arg-type]
-    model.body.to(device)
+    nn.Module.to(model.body, device)
     model.body.train(model.network.training)
     hooked: Any = model.body
     hooked.register_state_dict_post_hook(_plain_names)

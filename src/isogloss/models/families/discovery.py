@@ -59,7 +59,7 @@ def _block_list(body: nn.Module, layers: int | None, model_type: str) -> str:
 
 
 def _name_of(body: nn.Module, target: nn.Module) -> str:
-    return next(name for name, module in body.named_modules() if module is target)
+    return str(next(name for name, module in body.named_modules() if module is target))
 
 
 def _unknown_layout(model_type: str, reason: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -90,17 +90,16 @@ class WithHead(nn.Module):
         return (SequenceClassifierOutput if self.kind == "sequence" else TokenClassifierOutput)(logits=logits)
 
 
-def body_of(network: nn.Module) -> nn.Module:
-    """The text stack inside a network that has a head; a bare stack is its own."""
-    body: Any = network.base_model if isinstance(network, PreTrainedModel) else network.body
-    stack: nn.Module = body
-    return stack
+def body_of(network: nn.Module) -> PreTrainedModel:
+    """The text stack inside a network with a head."""
+    return cast(PreTrainedModel, network.base_model if isinstance(network, PreTrainedModel) else network.body)
 
 
-def copied_body(model: LoadedModel) -> nn.Module:
-    """The body with weights of its own, in training mode, without the cache that only generating text needs."""
-    body = copy.deepcopy(model.body).train()
-    body.config.use_cache = False  # type: ignore[union-attr]
+def copied_body(model: LoadedModel) -> PreTrainedModel:
+    """A copy of the body in training mode, without the key-value cache, which only text generation needs."""
+    body = copy.deepcopy(model.body)
+    body.train()
+    body.config.use_cache = False
     return body
 
 

@@ -10,11 +10,12 @@ import inspect
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 import transformers
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 from transformers.models.auto import modeling_auto
 
 import isogloss.models.normformer.create  # noqa: F401, registers the isogloss networks with the Auto classes
@@ -65,7 +66,7 @@ def load_model(
         network, pooler = _read_weights(source, config, head, {**options, **remote})
     body = _text_stack(network.base_model if head else network)
     if place is not None:
-        network.to(place)
+        nn.Module.to(network, place)
     model = replace(wrap_network(name, network if head else body, body, tokenizer), pooler=pooler)
     return restore_adapters(model, Path(name))
 
@@ -127,11 +128,10 @@ def _pooler(network: Any, missing: set[str]) -> dict[str, Tensor]:
     return {} if missing & weights.keys() or any(weight.is_meta for weight in weights.values()) else weights
 
 
-def _text_stack(network: Any) -> nn.Module:
-    """The module that turns token ids into the states of text: an encoder, a decoder, or the text part."""
-    if isinstance(getattr(network, "language_model", None), nn.Module):
-        network = network.language_model
-    stack: nn.Module = network
+def _text_stack(network: PreTrainedModel) -> PreTrainedModel:
+    """The module that computes the states of text: the text part of a multimodal model, the encoder of a pair."""
+    if isinstance(text_part := getattr(network, "language_model", None), PreTrainedModel):
+        network = text_part
     if getattr(network.config, "is_encoder_decoder", False) and hasattr(network, "decoder"):
-        stack = network.get_encoder()
-    return stack
+        return cast(PreTrainedModel, network.get_encoder())
+    return network

@@ -8,9 +8,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
-
-from transformers import PreTrainedModel
 
 from isogloss.models.loading.library_messages import quiet_library
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -24,8 +21,10 @@ def save_model(model: LoadedModel, folder: str | os.PathLike[str], *, half: bool
         folder: The target. Files of the same name are replaced; other files in it stay.
         half: Write the weights in fp16.
     """
-    network = cast(PreTrainedModel, copy.deepcopy(model.network).half() if half else model.network)
-    weights = {**network.state_dict(), **model.pooler} if model.pooler else None
+    network = copy.deepcopy(model.network).half() if half else model.network
+    prefix = "" if model.network is model.body else f"{network.base_model_prefix}."
+    pooler = {prefix + name: weight for name, weight in model.pooler.items()}
+    weights = {**network.state_dict(), **pooler} if pooler else None
     with atomic_folder(folder) as part, quiet_library():
         network.save_pretrained(part, state_dict=weights)
         model.tokenizer.save_pretrained(part)

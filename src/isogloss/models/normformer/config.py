@@ -1,8 +1,5 @@
 """The configuration of isogloss' own networks: the sizes of BERT, and where the normalisation goes."""
 
-# The model library leaves its base classes untyped.
-# mypy: disable-error-code="no-untyped-call"
-
 from __future__ import annotations
 
 from typing import Any

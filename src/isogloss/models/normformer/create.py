@@ -8,6 +8,7 @@ A post-LN encoder is returned as a BERT of transformers, which loads anywhere.
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import torch
 import transformers
@@ -33,7 +34,7 @@ def new_model(
     pad_id: int | None = 0,
     dropout: float = 0.1,
     seed: int = 0,
-    **options: bool | float | str,
+    **options: Any,
 ) -> PreTrainedModel:
     """A causal or masked language model with random weights; a seed gives all schemes the same shared weights.
 

@@ -3,7 +3,6 @@
 They are the heads of BERT, so that schemes of normalisation are compared under the same heads.
 """
 
-# transformers leaves its base classes untyped.
 # mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from isogloss.models.normformer.blocks import layer_norm
 from isogloss.models.normformer.config import IsoglossConfig
 from isogloss.models.normformer.network import IsoglossModel, IsoglossPreTrainedModel
 
+SpanOutput: type[ModelOutput] = QuestionAnsweringModelOutput
 WORD_EMBEDDINGS = "model.embeddings.word_embeddings.weight"
 
 
@@ -91,7 +91,8 @@ class IsoglossForMaskedLM(IsoglossWithHead):
         self.lm_head = MaskedHead(config)
 
     def get_output_embeddings(self) -> nn.Module:
-        return self.lm_head.decoder
+        decoder: nn.Module = self.lm_head.decoder
+        return decoder
 
     def set_output_embeddings(self, new: nn.Linear) -> None:
         self.lm_head.decoder = new
@@ -123,7 +124,7 @@ class IsoglossForCausalLM(IsoglossWithHead):
 class IsoglossForTokenClassification(IsoglossWithHead):
     """A label for every token."""
 
-    output_class = TokenClassifierOutput
+    output_class: ClassVar[type[ModelOutput]] = TokenClassifierOutput
 
     def add_head(self, config: IsoglossConfig) -> None:
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
@@ -149,11 +150,14 @@ class IsoglossForSequenceClassification(IsoglossForTokenClassification):
         return super().logits(self.pooler(token), attention_mask)
 
 
-class IsoglossForQuestionAnswering(IsoglossWithHead):
+class IsoglossForQuestionAnswering(IsoglossPreTrainedModel):
     """The first and the last token of an answer."""
 
-    def add_head(self, config: IsoglossConfig) -> None:
+    def __init__(self, config: IsoglossConfig):
+        super().__init__(config)
+        self.model = IsoglossModel(config)
         self.qa_outputs = nn.Linear(config.hidden_size, 2)
+        self.post_init()
 
     def forward(
         self,
@@ -162,15 +166,13 @@ class IsoglossForQuestionAnswering(IsoglossWithHead):
         start_positions: Tensor | None = None,
         end_positions: Tensor | None = None,
         **inputs: Tensor,
-    ) -> QuestionAnsweringModelOutput:
+    ) -> ModelOutput:
         output = self.model(input_ids, attention_mask, **inputs)
         start, end = self.qa_outputs(output.last_hidden_state).unbind(-1)
         loss = None
         if start_positions is not None and end_positions is not None:
             loss = (cross_entropy(start.float(), start_positions) + cross_entropy(end.float(), end_positions)) / 2
-        return QuestionAnsweringModelOutput(
-            loss=loss, start_logits=start, end_logits=end, hidden_states=output.hidden_states
-        )
+        return SpanOutput(loss=loss, start_logits=start, end_logits=end, hidden_states=output.hidden_states)
 
 
 def last_token(states: Tensor, mask: Tensor | None) -> Tensor:

@@ -1,6 +1,5 @@
 """The body of isogloss' own networks: embeddings as BERT's, blocks of one normalisation scheme, the final norm."""
 
-# The model library leaves its base classes untyped.
 # mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations

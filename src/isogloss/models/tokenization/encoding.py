@@ -144,7 +144,7 @@ def check_texts(texts: Sequence[str]) -> None:
 
 def check_ids(model: LoadedModel, texts: Sequence[npt.NDArray[np.int32]]) -> None:
     """An error if a token id has no embedding."""
-    rows = model.body.get_input_embeddings().num_embeddings  # type: ignore[operator]
+    rows = len(model.body.get_input_embeddings().get_parameter("weight"))
     highest = max((int(ids.max()) for ids in texts if len(ids)), default=0)
     if highest >= rows:
         advice = "this tokenizer belongs to another model"

@@ -71,7 +71,7 @@ def extension(
     lines = list(text)
     changed = _own(model)
     grown = grow(changed.tokenizer, lines, size)
-    rows = changed.body.get_input_embeddings().weight.shape[0]  # type: ignore[operator]
+    rows = len(changed.body.get_input_embeddings().get_parameter("weight"))
     last = grown.first + len(grown.parts)
     if last > rows:
         resize(changed.network, last)

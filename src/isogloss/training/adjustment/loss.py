@@ -13,10 +13,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from transformers import PreTrainedModel
 
 from isogloss.core.errors import UsageError
 from isogloss.models.heads.task_head import body_of
@@ -78,7 +80,8 @@ class AlignmentLoss:
     def _states(self, body: nn.Module, inputs: Mapping[str, Tensor]) -> list[Tensor]:
         """The states of the chosen layers, in at least single precision."""
         options = {"use_cache": False} if self.original.family.causal else {}
-        with at_layers(replace(self.original, body=body), self.layers, lambda states: states) as found:
+        model = replace(self.original, body=cast(PreTrainedModel, body))
+        with at_layers(model, self.layers, lambda states: states) as found:
             body(**inputs, **options)
         return [found[layer].to(torch.promote_types(found[layer].dtype, torch.float32)) for layer in self.layers]
 

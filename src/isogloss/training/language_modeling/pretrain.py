@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import transformers
+from torch import nn
 
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.hashing import digest
@@ -96,7 +97,7 @@ def pretrain(
             "length": max(512, plan.length),
         }
         model = fresh_model(run_tokenizer, causal=plan.causal, dropout=dropout, seed=seed, **sizes)
-        model.network.to(place)
+        nn.Module.to(model.network, place)
         history = train_language_model(
             model,
             pack(
