@@ -16,7 +16,7 @@ from doc_pages import ROOT, agrees, blocks, commands, pages, run, session
 
 import isogloss as ig
 from isogloss.cli.arguments import spread_lists
-from isogloss.cli.main import LISTS, app
+from isogloss.cli.main import LIST_OPTIONS, app
 
 DOCS = ROOT / "docs"
 TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in pages()}
@@ -57,7 +57,7 @@ COMMANDS = sorted({(name, command) for name, text in TEXTS.items() for command i
 def test_commands_parse(name: str, command: str) -> None:
     """With the command line's own parser; an … stands for what the reader knows, so that something may be missing."""
     words = [word for word in shlex.split(command.partition(" > ")[0])[1:] if word != "…"]
-    verb, *arguments = spread_lists(words, LISTS)
+    verb, *arguments = spread_lists(words, LIST_OPTIONS)
     assert verb in PARSER.commands, f"{name}: no command '{verb}'"
     try:
         PARSER.commands[verb].make_context(verb, arguments)

@@ -54,8 +54,8 @@ def test_a_run_that_fails_is_told(
 
 def test_parts_and_histograms_are_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(screen.out, "_width", 100)
-    demo._show(Section("1. Table", ("Not here.",), Table(("pair", "value"), ((Cell("a-[b]"), Cell("1.0")),))))
-    demo._show(Section("2. Without", ("This [one].",)))
+    demo._show_section(Section("1. Table", ("Not here.",), Table(("pair", "value"), ((Cell("a-[b]"), Cell("1.0")),))))
+    demo._show_section(Section("2. Without", ("This [one].",)))
     bins = [("REF", "related", 1.0, 2.0, 0.2), ("REF", "related", 0.0, 1.0, 0.8), ("REF", "unrelated", 0.0, 2.0, 1.0)]
     demo._histograms(pl.DataFrame(bins, schema=["model", "words", "low", "high", "share"], orient="row"))
     text = capsys.readouterr().out

@@ -20,7 +20,7 @@ def test_lines_come_at_once_and_then_seldom(
 
 
 def test_training_is_told_in_lines_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with language_model.bar("pretraining") as tell:
+    with language_model.budget_bar("pretraining") as tell:
         tell(StepMetrics(50, 0.25, 4.5, 1e-3, 1000, 2000.0, None, 0))
         tell(StepMetrics(100, 0.5, 4.0, 1e-3, 2000, 2000.0, None, 0))
     assert capsys.readouterr().err == "pretraining: 25% · step 50 · loss 4.500 · 2,000 tokens/s\n"

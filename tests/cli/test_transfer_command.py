@@ -8,7 +8,7 @@ from tiny_models import build
 
 import isogloss as ig
 from isogloss.cli import main
-from isogloss.cli.transfer import _seeds
+from isogloss.cli.transfer import parse_seeds
 from isogloss.core.errors import UsageError
 from isogloss.studies.execution.corpora import language_of_name
 
@@ -123,8 +123,8 @@ def test_predict_says_what_is_missing(capsys: pytest.CaptureFixture[str], world:
 
 
 def test_seeds_and_languages() -> None:
-    assert (_seeds("3"), _seeds("3,"), _seeds("7,1")) == ([0, 1, 2], [3], [7, 1])
+    assert (parse_seeds("3"), parse_seeds("3,"), parse_seeds("7,1")) == ([0, 1, 2], [3], [7, 1])
     for wrong in ("0", "", "-1,2", "1.5"):
         with pytest.raises(UsageError):
-            _seeds(wrong)
+            parse_seeds(wrong)
     assert [language_of_name(name) for name in ("fr", "fr-pud", "qlb", "mixed")] == ["fr", "fr", "qlb", None]

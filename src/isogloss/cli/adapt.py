@@ -12,7 +12,7 @@ from isogloss.cli import language_model as shared
 from isogloss.cli.arguments import Device
 from isogloss.cli.screen import library_warnings
 from isogloss.cli.settings_options import with_settings
-from isogloss.cli.training import work_kept
+from isogloss.cli.training import resumable
 from isogloss.core.settings import SettingValues
 from isogloss.training.engine.budget import Budget
 from isogloss.training.language_modeling.settings import LanguageModelSettings
@@ -54,7 +54,7 @@ def adapt(
     from isogloss.training.language_modeling.heldout import TextFiles
 
     init_distributed()
-    with library_warnings(), work_kept(out), shared.bar("adapting") as tell:
+    with library_warnings(), resumable(out), shared.budget_bar("adapting") as show_pace:
         _, history = adaptation(
             model,
             TextFiles(tuple(text), repair),
@@ -62,13 +62,13 @@ def adapt(
             recipe=recipe,
             adapter=adapters.new_adapter(adapter, reduction, placement, invertible, rank),
             epochs=epochs,
-            mix=shared.texts(mix, "--mix", repair) if mix else None,
+            mix=shared.texts_by_language(mix, "--mix", repair) if mix else None,
             mix_share=mix_share,
-            probes=shared.parallel(probes),
+            probes=shared.read_probes(probes),
             checkpoint_steps=checkpoint_steps,
             seed=seed,
             device=device,
-            progress=tell,
+            progress=show_pace,
             **budget,
             **settings,
             **({} if evaluations is None else {"evaluations": evaluations}),

@@ -15,7 +15,7 @@ from isogloss.core.registry import check_name
 if TYPE_CHECKING:
     from isogloss.models.adapters.interventions import Adapter, UseAdapter
 
-KINDS = ("bottleneck", "lora")
+ADAPTER_KINDS = ("bottleneck", "lora")
 
 Kind = Annotated[
     str | None, typer.Option("--adapter", help="Train an adapter only, and write it alone: bottleneck or lora.")
@@ -26,7 +26,7 @@ Reduction = Annotated[
 Placement = Annotated[str, typer.Option(help="pfeiffer (after each feed-forward) or houlsby (after attention too).")]
 Invertible = Annotated[bool, typer.Option("--invertible/--no-invertible", help="With an adapter of the embeddings.")]
 Rank = Annotated[int, typer.Option(min=1, help="Of lora's matrices.")]
-Below = Annotated[
+LanguageAdapters = Annotated[
     list[Path] | None,
     typer.Option("--adapter", help="Language adapter below a new task adapter, which alone is trained with the head."),
 ]
@@ -48,13 +48,15 @@ def new_adapter(kind: str | None, reduction: int | None, placement: str, inverti
 
     if kind is None:
         return None
-    if check_name(kind, KINDS, "kind of adapter") == "lora":
+    if check_name(kind, ADAPTER_KINDS, "kind of adapter") == "lora":
         return lora(rank)
     chosen: Any = placement
     return language_adapter(reduction or LANGUAGE_REDUCTION, placement=chosen, invertible=invertible)
 
 
-def changes(below: Sequence[Path] | None, reduction: int | None, placement: str, rank: int | None) -> list[Adapter]:
+def adapter_interventions(
+    below: Sequence[Path] | None, reduction: int | None, placement: str, rank: int | None
+) -> list[Adapter]:
     """What `transfer` does to the model before fine-tuning."""
     from isogloss.models.adapters.interventions import TASK_REDUCTION, task_adapter, use_adapter
     from isogloss.models.adapters.lora import lora
@@ -68,7 +70,7 @@ def changes(below: Sequence[Path] | None, reduction: int | None, placement: str,
     return [*language, task_adapter(reduction or TASK_REDUCTION, placement=chosen)] if below or reduction else []
 
 
-def swaps(words: Sequence[str] | None, weights: str) -> dict[str, UseAdapter]:
+def swapped_adapters(words: Sequence[str] | None, weights: str) -> dict[str, UseAdapter]:
     """Which adapters each test set is read with."""
     from isogloss.models.adapters.interventions import use_adapter
 

@@ -9,9 +9,9 @@ import typer
 
 from isogloss.cli import language_model as shared
 from isogloss.cli.arguments import AllowPickle, Device, TrustRemoteCode
-from isogloss.cli.screen import library_warnings, out, show_table, warn
+from isogloss.cli.screen import library_warnings, out, print_note, show_table
 from isogloss.cli.settings_options import with_settings
-from isogloss.cli.training import training_bar, work_kept
+from isogloss.cli.training import resumable, training_bar
 from isogloss.core.errors import UsageError
 from isogloss.core.settings import SettingValues
 from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
@@ -51,9 +51,9 @@ def adjust(
     from isogloss.training.adjustment.adjust import adjustment
 
     corpora = [read_bitext(path, repair)[:pairs] for path in bitext]
-    chosen = chosen_layers(layers)
+    chosen = parse_layers(layers)
     loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
-    with library_warnings(), work_kept(folder), training_bar() as tell:
+    with library_warnings(), resumable(folder), training_bar() as show_report:
         _, log = adjustment(
             loaded,
             corpora,
@@ -61,7 +61,7 @@ def adjust(
             out=folder,
             seed=seed,
             checkpoint_steps=checkpoint_steps,
-            progress=lambda report: tell("adjusting", report),
+            progress=lambda report: show_report("adjusting", report),
             **words,
             **loss,
             **settings,
@@ -76,11 +76,11 @@ def read_bitext(path: Path, repair: bool) -> Corpus[AlignedPair]:
 
     corpus = read(path, repair=repair)
     for error in corpus.repairs:
-        warn(f"repaired or left out: {error}")
+        print_note(f"repaired or left out: {error}")
     return corpus
 
 
-def chosen_layers(text: str) -> list[Layer]:
+def parse_layers(text: str) -> list[Layer]:
     """
     >>> chosen_layers("8,12"), chosen_layers("last")
     ([8, 12], ['last'])

@@ -94,10 +94,10 @@ def align(
     pairs = _read(texts, repair)
     truth = None if gold is None else _read_gold(gold, pairs, gold_base, repair)
     options: dict[str, Any] = {"unit": unit, "subword": subword, "centre": centre or None}
-    given = {"model": model, "layer": int(layer) if layer and layer.isdecimal() else layer, **options}
+    options = {"model": model, "layer": int(layer) if layer and layer.isdecimal() else layer, **options}
     with library_warnings(), progress_bars("align") as bars:
         if model is not None and (method == "embedding" or unit == "piece"):
-            given["model"] = load_model(
+            options["model"] = load_model(
                 model,
                 dtype=dtype,
                 device=device,
@@ -107,12 +107,12 @@ def align(
                 allow_pickle=allow_pickle,
                 trust_remote_code=trust_remote_code,
             )
-        if layer == BEST and truth is not None and isinstance(given["model"], LoadedModel):
+        if layer == BEST and truth is not None and isinstance(options["model"], LoadedModel):
             chosen = {name: value for name, value in options.items() if value is not None}
-            scores = score_layers(given["model"], truth, symmetrisation=symmetrise, **chosen)
+            scores = score_layers(options["model"], truth, symmetrisation=symmetrise, **chosen)
             _show_scores("layers", "layer", {str(one): counts for one, counts in scores.items()})
-            given["layer"] = best_layer(scores)
-        found = find_links(
+            options["layer"] = best_layer(scores)
+        aligned = find_links(
             pairs,
             method,
             symmetrise=symmetrise,
@@ -124,15 +124,15 @@ def align(
             drop_identical=drop_identical,
             max_words=max_words,
             progress=lambda done, total: bars("pairs", done, total),
-            **given,
+            **options,
         )
     if truth is not None:
-        counts = score_alignment(found, filter_links(truth, max_words=max_words))
-        _show_scores("against the gold links", "method", {_label(method, given, symmetrise): counts})
+        counts = score_alignment(aligned, filter_links(truth, max_words=max_words))
+        _show_scores("against the gold links", "method", {_label(method, options, symmetrise): counts})
     else:
-        show_table("found", ("", ""), [(what, f"{number:,}") for what, number in found.counts.items()])
+        show_table("found", ("", ""), [(what, f"{number:,}") for what, number in aligned.counts.items()])
     if output is not None:
-        _write(found, output, as_pharaoh)
+        _write(aligned, output, as_pharaoh)
         out.print(f"written: {output}", soft_wrap=True)
 
 
@@ -176,14 +176,14 @@ def _read_gold(path: Path, pairs: Corpus[AlignedPair], base: int | None, repair:
     return pairs.with_items(join_links(words, path, base, Repairs(repair)))
 
 
-def _write(found: Corpus[AlignedPair], path: Path, as_pharaoh: bool) -> None:
+def _write(aligned: Corpus[AlignedPair], path: Path, as_pharaoh: bool) -> None:
     from isogloss.corpora.corpus import Corpus
     from isogloss.corpora.formats.pharaoh import FROM_ZERO
 
     if as_pharaoh:
-        Corpus(tuple(pair.alignment for pair in found), found.lang, FROM_ZERO).write(path)
+        Corpus(tuple(pair.alignment for pair in aligned), aligned.lang, FROM_ZERO).write(path)
     else:
-        found.write(path)
+        aligned.write(path)
 
 
 def _label(method: str, given: dict[str, Any], symmetrise: str) -> str:

@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from isogloss.cli.arguments import files_by_language
-from isogloss.cli.screen import out, show_table, warn
+from isogloss.cli.screen import out, print_note, show_table
 from isogloss.core.errors import InputError, UsageError
 
-SHOWN = 12  # reasons in the table; --dropped has them all
-HOW = {
+MAX_TABLE_ROWS = 12  # reasons in the table; --dropped has them all
+IDENTIFIED_BY = {
     "library": "the library knows this language",
     "sample": "learnt from the sample",
     "script": "by its script alone",
@@ -53,7 +53,7 @@ def clean(
     neighbours = {
         name: list(stream_files([path])) for name, path in files_by_language(against or [], "--against").items()
     }
-    chosen = line_filter(
+    line_check = line_filter(
         lang,
         script=script,
         sample=None if sample is None else list(stream_files([sample])),
@@ -65,31 +65,31 @@ def clean(
     )
     counts: Counter[str] = Counter()
     with contextlib.ExitStack() as files:
-        kept = files.enter_context(atomic_write(output))
-        left = files.enter_context(atomic_write(dropped)) if dropped else None
-        for line, reason in judge(stream_files(text, repair), chosen):
+        kept_file = files.enter_context(atomic_write(output))
+        dropped_file = files.enter_context(atomic_write(dropped)) if dropped else None
+        for line, reason in judge(stream_files(text, repair), line_check):
             counts[reason or "kept"] += 1
             if reason is None:
-                kept.write(f"{line}\n")
-            elif left:
-                left.write(f"{reason}\t{line}\n")
+                kept_file.write(f"{line}\n")
+            elif dropped_file:
+                dropped_file.write(f"{reason}\t{line}\n")
         if not counts["kept"]:
-            raise InputError(text[0], f"lines in '{lang}'", f"none of {counts.total()}: {_told(counts)}")
-    _show(counts, lang, chosen.language)
+            raise InputError(text[0], f"lines in '{lang}'", f"none of {counts.total()}: {_most_common(counts)}")
+    _show(counts, lang, line_check.language)
 
 
-def _told(counts: Counter[str]) -> str:
+def _most_common(counts: Counter[str]) -> str:
     return ", ".join(f"{number} {reason}" for reason, number in counts.most_common(5) if number)
 
 
-def _show(counts: Counter[str], lang: str, how: str) -> None:
+def _show(counts: Counter[str], lang: str, method: str) -> None:
     total = counts.total()
-    shown = counts.most_common(SHOWN)
-    if rest := total - sum(number for _, number in shown):
-        shown.append((f"{len(counts) - SHOWN} more reasons", rest))
-    rows = [(reason, f"{number:,}", f"{number / total:.1%}") for reason, number in shown]
+    most_common = counts.most_common(MAX_TABLE_ROWS)
+    if remaining := total - sum(number for _, number in most_common):
+        most_common.append((f"{len(counts) - MAX_TABLE_ROWS} more reasons", remaining))
+    rows = [(reason, f"{number:,}", f"{number / total:.1%}") for reason, number in most_common]
     show_table(f"{total:,} lines", ("", "lines", ""), rows)
-    out.print(f"language: {HOW[how]}")
-    if how == "script":
+    out.print(f"language: {IDENTIFIED_BY[method]}")
+    if method == "script":
         advice = "give --sample (and --against) to tell it from others in the same script"
-        warn(f"'{lang}' is unknown to the library: {advice}")
+        print_note(f"'{lang}' is unknown to the library: {advice}")

@@ -10,7 +10,7 @@ import typer
 
 from isogloss.cli.arguments import Device
 from isogloss.cli.run import study_progress
-from isogloss.cli.screen import complain, err, library_warnings, out, show_table, warn
+from isogloss.cli.screen import err, library_warnings, out, print_error, print_note, show_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from isogloss.report.sections import Section
     from isogloss.store.entries import Store
 
-BARS = " ▁▂▃▄▅▆▇█"
-REPORT = "report.html"
+BAR_CHARACTERS = " ▁▂▃▄▅▆▇█"
+REPORT_FILE = "report.html"
 
 
 def demo(
@@ -32,7 +32,7 @@ def demo(
     device: Device = None,
 ) -> None:
     """Tell the whole story in the laboratory: where languages meet, what breaks transfer, and what repairs it."""
-    _languages()  # before anything slow is imported
+    _show_languages()  # before anything slow is imported
     from isogloss.demo.study import Amounts
     from isogloss.store.entries import Store
 
@@ -40,23 +40,23 @@ def demo(
     store = Store(output / "store")
     try:
         with library_warnings():
-            parts = _told(replace(Amounts(), parallel=sentences), output, store, options)
+            parts = _run_demo(replace(Amounts(), parallel=sentences), output, store, options)
     except KeyboardInterrupt:
-        warn(f"the work so far is kept in {output}; the same command goes on from there")
+        print_note(f"the work so far is kept in {output}; the same command goes on from there")
         raise
     out.print("\n[bold]In short[/]")
     for part in parts:
         out.print(f"{part.title.partition('.')[0]}. {part.sentences[0]}", soft_wrap=not out.is_terminal, markup=False)
-    out.print(f"\nReport: {(output / REPORT).resolve()}", soft_wrap=True, markup=False)
+    out.print(f"\nReport: {(output / REPORT_FILE).resolve()}", soft_wrap=True, markup=False)
     out.print(f"Next: isogloss serve {store.folder} · isogloss ls · isogloss --help", soft_wrap=True, markup=False)
 
 
-def _languages() -> None:
+def _show_languages() -> None:
     """The laboratory, and one meaning in all of its languages."""
-    from isogloss.cli.ls import SHELVES
+    from isogloss.cli.ls import LISTINGS
     from isogloss.corpora.lab.laboratory import Laboratory
 
-    columns, rows = SHELVES["laboratory"]
+    columns, rows = LISTINGS["laboratory"]
     show_table("The laboratory: artificial languages whose answers are known", columns, rows())
     lab = Laboratory(seed=0)
     text = lab.parallel(list(lab.languages), 20)
@@ -64,7 +64,7 @@ def _languages() -> None:
     show_table("\nOne meaning in all of them", ("code", "sentence"), shortest.items())
 
 
-def _told(amounts: Amounts, folder: Path, store: Store, options: dict[str, Any]) -> list[Section]:
+def _run_demo(amounts: Amounts, folder: Path, store: Store, options: dict[str, Any]) -> list[Section]:
     """The five parts, shown one after the other and written to the report."""
     from isogloss.demo import story as story
     from isogloss.demo.study import NAME, demo_diagnosis, demo_study
@@ -74,36 +74,42 @@ def _told(amounts: Amounts, folder: Path, store: Store, options: dict[str, Any])
     from isogloss.report.write_report import write_report
     from isogloss.studies.execution.run_study import run_study
 
-    _say("fine-tuning and measuring the laboratory's encoder")
+    _print_step("fine-tuning and measuring the laboratory's encoder")
     with study_progress(store) as watch:
         failed = run_study(demo_study(amounts), store=store.folder, watch=watch, **options).failed
     for label, reason in failed.items():
-        complain(f"{label}: {reason}")
+        print_error(f"{label}: {reason}")
     if failed:
         raise typer.Exit(1)
     subject = inputs_from_store(store.folder, NAME)
     analysis = compute_statistics(subject)
     parts = [story.meeting(subject), story.layers(subject), story.gaps(subject, analysis)]
     for part in parts:
-        _show(part)
-    given = demo_diagnosis(amounts)
+        _show_section(part)
+    diagnosis = demo_diagnosis(amounts)
     with study_progress(store) as watch:
         verdict = diagnose(
-            "laboratory", **given, out=folder / given["lang"], store=store.folder, watch=watch, tell=_say, **options
+            "laboratory",
+            **diagnosis,
+            out=folder / diagnosis["lang"],
+            store=store.folder,
+            watch=watch,
+            tell=_print_step,
+            **options,
         )
     parts += [story.unseen(verdict), story.adjustment(subject, analysis, amounts.bitext)]
     for part in parts[-2:]:
-        _show(part)
+        _show_section(part)
     _histograms(subject.distances.frame.filter(metric=story.METRIC))
-    write_report(replace(subject, title="isogloss demo"), folder / REPORT, sections=parts)
+    write_report(replace(subject, title="isogloss demo"), folder / REPORT_FILE, sections=parts)
     return parts
 
 
-def _say(what: str) -> None:
+def _print_step(what: str) -> None:
     err.print(f"{what} …", soft_wrap=True, markup=False)
 
 
-def _show(part: Section) -> None:
+def _show_section(part: Section) -> None:
     """A part's table; where it has none, what it says."""
     if part.table:
         show_table(f"\n{part.title}", part.table.head, ([cell.text for cell in row] for row in part.table.body))
@@ -133,5 +139,5 @@ def _bars(shares: list[float]) -> str:
     >>> _bars([0.0, 0.1, 0.4, 0.2])
     ' ▂█▄'
     """
-    most = max(shares)
-    return "".join(BARS[round(8 * share / most)] for share in shares)
+    highest = max(shares)
+    return "".join(BAR_CHARACTERS[round(8 * share / highest)] for share in shares)

@@ -10,7 +10,7 @@ import typer
 
 from isogloss.cli.arguments import Device
 from isogloss.cli.run import study_progress
-from isogloss.cli.screen import err, library_warnings, out, show_table, warn
+from isogloss.cli.screen import err, library_warnings, out, print_note, show_table
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,15 +68,15 @@ def diagnose(
     device: Device = None,
 ) -> None:
     """Find out how well a model serves a language that it did not see, what helps, and save the best model."""
-    from isogloss.diagnosis.diagnose import diagnose as diagnosed
+    from isogloss.diagnosis.diagnose import diagnose as run_diagnosis
     from isogloss.store.entries import Store
 
     folder = output or Path(f"diagnosis-{lang}")
-    kept = Store(store or folder / "store")
+    opened = Store(store or folder / "store")
     options = {} if workers is None else {"workers": workers}
     try:
-        with library_warnings(), study_progress(kept) as watch:
-            verdict = diagnosed(
+        with library_warnings(), study_progress(opened) as watch:
+            verdict = run_diagnosis(
                 model,
                 lang=lang,
                 train=train,
@@ -93,7 +93,7 @@ def diagnose(
                 remedies=None if remedy is None else [one for one in remedy if one != "none"],
                 sizes=_sizes(lang, finetune, bilstm, adapt, pretrain, vocabulary),
                 out=folder,
-                store=kept.folder,
+                store=opened.folder,
                 threads=threads,
                 device=device,
                 watch=watch,
@@ -101,7 +101,7 @@ def diagnose(
                 **options,
             )
     except KeyboardInterrupt:
-        warn(f"the work so far is kept in {folder}; the same command goes on from there")
+        print_note(f"the work so far is kept in {folder}; the same command goes on from there")
         raise
     _show(verdict)
 
@@ -135,27 +135,28 @@ def _sizes(
     from isogloss.diagnosis.treatments import Sizes
     from isogloss.studies.schema.overrides import parse_overrides
 
-    usual = usual_sizes(lang)
-    said = {"finetune": finetune, "bilstm": bilstm, "adapt": adapt, "pretrain": pretrain}
-    changed: dict[str, Any] = {
-        name: _over(getattr(usual, name), parse_overrides(words or (), f"--{name}")) for name, words in said.items()
+    defaults = usual_sizes(lang)
+    words_of = {"finetune": finetune, "bilstm": bilstm, "adapt": adapt, "pretrain": pretrain}
+    merged: dict[str, Any] = {
+        name: _over(getattr(defaults, name), parse_overrides(words or (), f"--{name}"))
+        for name, words in words_of.items()
     }
-    return Sizes(**changed, adapter=usual.adapter, vocabulary=vocabulary or usual.vocabulary)
+    return Sizes(**merged, adapter=defaults.adapter, vocabulary=vocabulary or defaults.vocabulary)
 
 
-def _over(usual: Any, given: dict[str, Any]) -> dict[str, Any]:
+def _over(defaults: Any, overrides: dict[str, Any]) -> dict[str, Any]:
     """Other values in place of usual ones; `settings.length` is one within another.
 
     >>> _over({"epochs": 3, "settings": {"length": 64}}, {"settings.batch": 8})
     {'epochs': 3, 'settings': {'length': 64, 'batch': 8}}
     """
-    result = {name: dict(one) if isinstance(one, dict) else one for name, one in usual.items()}
-    for name, value in given.items():
-        first, _, rest = name.partition(".")
-        if rest:
-            result.setdefault(first, {})[rest] = value
+    result = {name: dict(value) if isinstance(value, dict) else value for name, value in defaults.items()}
+    for name, value in overrides.items():
+        outer, _, inner = name.partition(".")
+        if inner:
+            result.setdefault(outer, {})[inner] = value
         else:
-            result[first] = value
+            result[outer] = value
     return result
 
 
@@ -165,13 +166,13 @@ def _sources(words: Sequence[str]) -> dict[str, tuple[str, str]]:
     >>> _sources(["en=a.conllu,b.conllu"])
     {'en': ('a.conllu', 'b.conllu')}
     """
-    found = {}
+    sources = {}
     for lang, files in _pairs(words, "--source").items():
         train, comma, dev = files.partition(",")
         if not (train and comma and dev):
             raise UsageError(f"--source: expected LANGUAGE=TRAIN,DEV such as en=train.conllu,dev.conllu, got '{files}'")
-        found[lang] = (train, dev)
-    return found
+        sources[lang] = (train, dev)
+    return sources
 
 
 def _parallel(words: Sequence[str] | None) -> dict[str, str] | str | None:
@@ -182,10 +183,10 @@ def _parallel(words: Sequence[str] | None) -> dict[str, str] | str | None:
 
 
 def _pairs(words: Sequence[str], option: str) -> dict[str, str]:
-    found = {}
+    values = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals and value):
             raise UsageError(f"{option}: expected LANGUAGE=FILE such as fr=fr.txt, got '{word}'")
-        found[name] = value
-    return found
+        values[name] = value
+    return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from isogloss.cli import language_model as shared
 from isogloss.cli.arguments import Device
 from isogloss.cli.screen import library_warnings, out, show_table
 from isogloss.core.errors import UsageError
+
+if TYPE_CHECKING:
+    pass
 
 
 def extend(
@@ -40,13 +43,14 @@ def extend(
     words = None if lexicon is None else read_lexicon(lexicon, lang="und>und", repair=repair)
     with library_warnings():
         loaded = with_language_head(model, device)
-        how: Any = initial
-        changed, told = extension(loaded, TextFiles(tuple(text), repair), size, initial=how, lexicon=words, seed=seed)
+        changed, summary = extension(
+            loaded, TextFiles(tuple(text), repair), size, initial=cast("Initial", initial), lexicon=words, seed=seed
+        )
         save_model(changed, folder)
     rows = [
-        ("sub-words per word", f"{told.subwords_before:.3f}", f"{told.subwords_after:.3f}"),
-        ("unknown tokens", f"{told.unknown_before:.2%}", f"{told.unknown_after:.2%}"),
+        ("sub-words per word", f"{summary.subwords_before:.3f}", f"{summary.subwords_after:.3f}"),
+        ("unknown tokens", f"{summary.unknown_before:.2%}", f"{summary.unknown_after:.2%}"),
         ("vocabulary", f"{len(loaded.tokenizer):,}", f"{len(changed.tokenizer):,}"),
     ]
-    show_table(f"{len(told.pieces):,} new sub-words", ("", "before", "after"), rows)
+    show_table(f"{len(summary.pieces):,} new sub-words", ("", "before", "after"), rows)
     out.print(f"written: {folder}", soft_wrap=True)

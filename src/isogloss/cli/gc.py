@@ -25,16 +25,16 @@ def gc(
 
     if not (store / MARK).is_file():
         raise InputError(store, f"a store (with {MARK})", "none")
-    kept = Store(store)
-    found = garbage(kept, keep=keep or [], older=older)
-    rows = [(one.path.relative_to(kept.folder), f"{one.size / 1e6:,.2f} MB", one.why) for one in found]
-    total = f"{len(found)} things, {sum(one.size for one in found) / 1e6:,.1f} MB"
-    if found:
+    opened = Store(store)
+    removable = garbage(opened, keep=keep or [], older=older)
+    rows = [(item.path.relative_to(opened.folder), f"{item.size / 1e6:,.2f} MB", item.why) for item in removable]
+    total = f"{len(removable)} things, {sum(item.size for item in removable) / 1e6:,.1f} MB"
+    if removable:
         show_table(f"{store}: {total}", ("what", "size", "why"), rows)
     if delete:
-        sweep(kept, found)
+        sweep(opened, removable)
         out.print(f"removed: {total}")
-    elif found:
+    elif removable:
         out.print("nothing was removed; --delete removes them")
     else:
         out.print("nothing to remove")

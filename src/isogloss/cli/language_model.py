@@ -26,7 +26,7 @@ Seed = Annotated[int, typer.Option(help="Of weights, order, masks and dropout.")
 Repair = Annotated[bool, typer.Option(help="Mend what is broken in the text files.")]
 
 
-def texts(words: Sequence[str], option: str, repair: bool) -> dict[str, TextFiles]:
+def texts_by_language(words: Sequence[str], option: str, repair: bool) -> dict[str, TextFiles]:
     """`en=a.txt`, `fr=folder` … as text that is read as a stream, and again for each pass."""
     from isogloss.languages.codes import canonical
     from isogloss.training.language_modeling.heldout import TextFiles
@@ -35,14 +35,14 @@ def texts(words: Sequence[str], option: str, repair: bool) -> dict[str, TextFile
     return {canonical(lang): TextFiles((path,), repair) for lang, path in files.items()}
 
 
-def parallel(words: Sequence[str] | None) -> ParallelSet | None:
+def read_probes(words: Sequence[str] | None) -> ParallelSet | None:
     from isogloss.corpora.readers import read_parallel
 
     return read_parallel(files_by_language(words, "--parallel")) if words else None
 
 
 @contextlib.contextmanager
-def bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
+def budget_bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
     """How far the budget is spent, the loss and the speed, on standard error; lines where that is no terminal."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -50,18 +50,18 @@ def bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
     bars = Progress(
         *columns, TextColumn("{task.fields[state]}"), console=err, transient=True, disable=not err.is_terminal
     )
-    say = log_lines()
+    print_line = log_lines()
     with bars as progress:
         task = progress.add_task(title, total=1.0, state="reading text")
 
-        def tell(pace: StepMetrics) -> None:
+        def show_pace(pace: StepMetrics) -> None:
             used = "" if pace.utilisation is None else f" · {pace.utilisation:.0%} of the GPU"
             state = f"step {pace.step:,} · loss {pace.loss:.3f} · {pace.tokens_per_second:,.0f} tokens/s{used}"
             progress.update(task, completed=pace.share, state=state)
             if progress.disable:
-                say(title, f"{pace.share:.0%} · {state}")
+                print_line(title, f"{pace.share:.0%} · {state}")
 
-        yield tell
+        yield show_pace
 
 
 def show_figures(evaluations: Sequence[dict[str, Any]], folder: Path) -> None:

@@ -32,10 +32,17 @@ def laboratory() -> Iterable[Row]:
 
 
 def languages() -> Iterable[Row]:
-    from isogloss.languages.facts import languages as known
+    from isogloss.languages.facts import languages as known_languages
 
-    for one in known().values():
-        yield one.code, one.name, " ".join(one.scripts), one.family, one.branch, ", ".join(sorted(one.pretrained_in))
+    for language in known_languages().values():
+        yield (
+            language.code,
+            language.name,
+            " ".join(language.scripts),
+            language.family,
+            language.branch,
+            ", ".join(sorted(language.pretrained_in)),
+        )
 
 
 def indexes() -> Iterable[Row]:
@@ -91,14 +98,14 @@ def adapters(folder: str = ".") -> Iterable[Row]:
     """Every adapter below a folder (this one, unless named)."""
     from isogloss.models.adapters.files import adapters_in
 
-    for one in adapters_in(folder):
-        sizes = ", ".join(f"{name} {value}" for name, value in one.options.items() if value is not None)
+    for adapter in adapters_in(folder):
+        sizes = ", ".join(f"{name} {value}" for name, value in adapter.options.items() if value is not None)
         yield (
-            Path(one.folder).relative_to(folder),
-            one.role,
-            one.lang,
-            Path(one.model["name"]).name,
-            one.placement,
+            Path(adapter.folder).relative_to(folder),
+            adapter.role,
+            adapter.lang,
+            Path(adapter.model["name"]).name,
+            adapter.placement,
             sizes,
         )
 
@@ -113,17 +120,17 @@ def runs(folder: Path | None = None) -> Iterable[Row]:
     if not store_folder(folder).is_dir():
         raise InputError(store_folder(folder), "the folder of a store", "nothing there", advice="name it with --store")
     store = open_store(folder)
-    done, now = store.ids(), {one["job"]: one for one in running(store) if "job" in one}
+    done, now = store.ids(), {job["job"]: job for job in running(store) if "job" in job}
     for record in read_records(store):
         for run in record.runs:
             state = run_state(run, done, now, record.failed)
-            for one in (now[job] for job in run_jobs(run) if state == "running" and job in now):
-                state += f", step {one['step']} of {one['steps']}" if one.get("steps") else ""
+            for job in (now[job] for job in run_jobs(run) if state == "running" and job in now):
+                state += f", step {job['step']} of {job['steps']}" if job.get("steps") else ""
             yield run.label, record.name, state, record.failed.get(run.label, "")[-200:]
 
 
 # shelf → (what a row holds, its rows); a new registry is one line here
-SHELVES: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
+LISTINGS: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
     "formats": (("format", "kind", "what it is"), formats),
     "indexes": (("index", "needs", "what it asks"), indexes),
     "tasks": (("task", "reads", "metrics", "what it asks"), tasks),
@@ -137,20 +144,20 @@ SHELVES: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
     "laboratory": (("code", "name", "script", "order", "descent", "role"), laboratory),
     "languages": (("code", "name", "scripts", "family", "branch", "pretrained in"), languages),
 }
-ON_REQUEST = {"languages", "runs", "adapters"}  # long or slow to gather: shown only when named
+ONLY_BY_NAME = {"languages", "runs", "adapters"}  # long or slow to gather: shown only when named
 
 
 def ls(
-    shelf: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(SHELVES)}. All if omitted.")] = None,
+    listing: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(LISTINGS)}. All if omitted.")] = None,
     find: Annotated[str, typer.Argument(help="Only rows that hold this text; for adapters, their folder.")] = "",
     store: StoreFolder = None,
 ) -> None:
     """List what isogloss knows: formats, indexes, model families, laboratory languages …"""
-    wanted = [check_name(shelf, SHELVES, "shelf")] if shelf else [s for s in SHELVES if s not in ON_REQUEST]
-    for name in wanted:
-        columns, rows = SHELVES[name]
+    names = [check_name(listing, LISTINGS, "shelf")] if listing else [s for s in LISTINGS if s not in ONLY_BY_NAME]
+    for name in names:
+        columns, rows = LISTINGS[name]
         if name == "adapters":
             show_table(name, columns, adapters(find or "."))
             continue
-        found = runs(store) if name == "runs" else rows()
-        show_table(name, columns, (row for row in found if find.lower() in "\t".join(map(str, row)).lower()))
+        listed = runs(store) if name == "runs" else rows()
+        show_table(name, columns, (row for row in listed if find.lower() in "\t".join(map(str, row)).lower()))

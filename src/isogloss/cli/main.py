@@ -36,7 +36,7 @@ from isogloss.cli import (
 )
 from isogloss.cli import run as run_command
 from isogloss.cli.arguments import spread_lists
-from isogloss.cli.screen import complain
+from isogloss.cli.screen import print_error
 from isogloss.core.errors import IsoglossError, UsageError
 
 app = typer.Typer(
@@ -65,7 +65,7 @@ app.command("ls")(ls.ls)
 app.command("validate")(validate.validate)
 app.command("lab")(lab.lab)
 
-LISTS = [
+LIST_OPTIONS = [
     "--parallel",
     "--against",
     "--test",
@@ -84,8 +84,8 @@ LISTS = [
 ]  # options that may be followed by several words
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"isogloss {__version__}")
         raise typer.Exit
 
@@ -102,11 +102,11 @@ def main(
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the console script."""
-    given = spread_lists(sys.argv[1:] if arguments is None else arguments, LISTS)
-    debug = "--debug" in given
-    code = _exit_code([word for word in given if word != "--debug"], debug)
+    words = spread_lists(sys.argv[1:] if arguments is None else arguments, LIST_OPTIONS)
+    debug = "--debug" in words
+    code = _exit_code([word for word in words if word != "--debug"], debug)
     if code == 130:
-        complain("interrupted")
+        print_error("interrupted")
     sys.exit(code)
 
 
@@ -122,7 +122,7 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
         if debug:
             traceback.print_exc()
         message, code = _explain(error, arguments, debug)
-        complain(message)
+        print_error(message)
         return code
 
 

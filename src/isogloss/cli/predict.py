@@ -9,7 +9,7 @@ import typer
 
 from isogloss.cli.arguments import Device
 from isogloss.cli.screen import library_warnings, out, show_table
-from isogloss.cli.training import read_for
+from isogloss.cli.training import read_corpus_for
 from isogloss.core.errors import UsageError
 
 
@@ -31,7 +31,7 @@ def predict(
     if output is None and not score:
         raise UsageError("nothing to do: give --out FILE for predictions, --score for scores, or both")
     tuned = load_finetuned(model, device=device)
-    corpus = read_for(tuned.task, file, lang, repair)
+    corpus = read_corpus_for(tuned.task, file, lang, repair)
     gold = [tuned.task.gold(item) for item in corpus] if score else []
     with library_warnings():
         examples = tuned.task.encode(tuned.model, corpus, tuned.labels)

@@ -11,7 +11,7 @@ from isogloss.cli import language_model as shared
 from isogloss.cli.arguments import Device, files_by_language
 from isogloss.cli.screen import library_warnings
 from isogloss.cli.settings_options import with_settings
-from isogloss.cli.training import work_kept
+from isogloss.cli.training import resumable
 from isogloss.core.settings import SettingValues
 from isogloss.training.engine.budget import Budget
 from isogloss.training.language_modeling.settings import LanguageModelSettings
@@ -53,8 +53,12 @@ def pretrain(
 
     init_distributed()
     translations = settings.get("objective") == "tlm"
-    source = read_parallel(files_by_language(text, "--text")) if translations else shared.texts(text, "--text", repair)
-    with library_warnings(), work_kept(out), shared.bar("pretraining") as tell:
+    source = (
+        read_parallel(files_by_language(text, "--text"))
+        if translations
+        else shared.texts_by_language(text, "--text", repair)
+    )
+    with library_warnings(), resumable(out), shared.budget_bar("pretraining") as show_pace:
         run(
             source,
             out,
@@ -66,12 +70,12 @@ def pretrain(
             heads=heads,
             norm=norm,
             dropout=dropout,
-            probes=shared.parallel(probes),
+            probes=shared.read_probes(probes),
             checkpoint_steps=checkpoint_steps,
             seed=seed,
             half=half,
             device=device,
-            progress=tell,
+            progress=show_pace,
             **budget,
             **settings,
             **({} if evaluations is None else {"evaluations": evaluations}),

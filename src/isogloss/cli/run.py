@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isogloss.cli.arguments import Device
-from isogloss.cli.screen import complain, err, library_warnings, out, show_table, warn
+from isogloss.cli.screen import err, library_warnings, out, print_error, print_note, show_table
 
 if TYPE_CHECKING:
     from isogloss.results.rows.study_results import StudyResults
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from isogloss.store.entries import Store
     from isogloss.studies.execution.backends import Job, Outcome
 
-Set = Annotated[
+Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", help="Other values than the file's: task=pos seeds=1 settings.epochs=2 UD=data/ud …"),
 ]
@@ -31,7 +31,7 @@ StoreFolder = Annotated[
 
 def run(
     study: Annotated[Path, typer.Argument(help="A study file (YAML).")],
-    set: Set = None,
+    set: Overrides = None,
     store: StoreFolder = None,
     backend: Annotated[str, typer.Option(help="Where runs are done (see `isogloss ls backends`).")] = "local",
     workers: Annotated[int | None, typer.Option(min=0, help="Processes; as many as there is room for.")] = None,
@@ -63,15 +63,15 @@ def run(
     for path in write or ():
         if path.suffix not in TABLE_SUFFIXES:
             check_suffix(path)
-    kept = open_store(store)
-    given: dict[str, Any] = {"workers": workers, "per_gpu": per_gpu}
-    options = {name: value for name, value in given.items() if value is not None}
+    opened = open_store(store)
+    backend_options: dict[str, Any] = {"workers": workers, "per_gpu": per_gpu}
+    options = {name: value for name, value in backend_options.items() if value is not None}
     options |= parse_overrides(option or [], "--option")
     try:
-        with library_warnings(), study_progress(kept) as watch:
+        with library_warnings(), study_progress(opened) as watch:
             results = run_study(
                 study,
-                store=kept.folder,
+                store=opened.folder,
                 backend=backend,
                 set=parse_overrides(set or []),
                 device=device,
@@ -80,14 +80,14 @@ def run(
                 **options,
             )
     except KeyboardInterrupt:
-        warn(f"the work so far is kept in {kept.folder}; the same command goes on from there")
+        print_note(f"the work so far is kept in {opened.folder}; the same command goes on from there")
         raise
     _show(results)
     for path in write or ():
         results.write(path)
         out.print(f"written: {path}", soft_wrap=True)
     for label, reason in results.failed.items():
-        complain(f"{label}: {reason}")
+        print_error(f"{label}: {reason}")
     if results.failed:
         raise typer.Exit(1)
 
@@ -99,7 +99,7 @@ def _show(results: StudyResults) -> None:
 
     curves = results.curves.frame
     if results.frame.is_empty() and curves.is_empty() and results.distances.frame.is_empty():
-        warn("no run is done")
+        print_note("no run is done")
     if not results.frame.is_empty():
         _show_table(results.frame["study"][0], results.paper_table())
     if not curves.is_empty():
@@ -126,49 +126,49 @@ def study_progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns, TextColumn("{task.fields[state]}"), console=err, transient=True)
     if not err.is_terminal:
-        yield _say
+        yield _print_outcome
         return
-    whole = progress.add_task("runs", total=None, state="")
-    over: set[str] = set()
+    all_runs = progress.add_task("runs", total=None, state="")
+    ended_jobs: set[str] = set()
     bars: dict[int, TaskID] = {}
-    ended = threading.Event()
+    stop = threading.Event()
 
     def watch(job: Job, outcome: Outcome, total: int) -> None:
-        if len(over) == progress.tasks[0].total:  # another study begins
-            over.clear()
+        if len(ended_jobs) == progress.tasks[0].total:  # another study begins
+            ended_jobs.clear()
         if outcome.state in ("done", "failed"):
-            over.add(job.name)
-        progress.update(whole, completed=len(over), total=total)
+            ended_jobs.add(job.name)
+        progress.update(all_runs, completed=len(ended_jobs), total=total)
 
-    def look() -> None:
+    def poll() -> None:
         """What the workers say of themselves, twice a second."""
-        while not ended.wait(0.5):
-            now = {one["pid"]: one for one in running(store)}
+        while not stop.wait(0.5):
+            now = {state["pid"]: state for state in running(store)}
             for pid in [pid for pid in bars if pid not in now]:
                 progress.remove_task(bars.pop(pid))
-            for pid, one in now.items():
+            for pid, state in now.items():
                 bars.setdefault(pid, progress.add_task("", state="") if pid not in bars else bars[pid])
-                best = "" if one.get("best") is None else f"dev {one['best']:.4f}"
-                loss = "" if one.get("loss") is None else f"loss {one['loss']:.3f} "
+                best = "" if state.get("best") is None else f"dev {state['best']:.4f}"
+                loss = "" if state.get("loss") is None else f"loss {state['loss']:.3f} "
                 progress.update(
                     bars[pid],
-                    description=escape(f"  {one.get('label', '')}: {one.get('stage', '')}"),
-                    completed=one.get("step", 0),
-                    total=one.get("steps"),
+                    description=escape(f"  {state.get('label', '')}: {state.get('stage', '')}"),
+                    completed=state.get("step", 0),
+                    total=state.get("steps"),
                     state=loss + best,
                 )
 
     with progress:
-        thread = threading.Thread(target=look, daemon=True)
+        thread = threading.Thread(target=poll, daemon=True)
         thread.start()
         try:
             yield watch
         finally:
-            ended.set()
+            stop.set()
             thread.join()
 
 
-def _say(job: Job, outcome: Outcome, total: int) -> None:
+def _print_outcome(job: Job, outcome: Outcome, total: int) -> None:
     if outcome.state in ("done", "failed", "lost"):
         reason = f": {outcome.reason.splitlines()[-1]}" if outcome.reason else ""
         err.print(f"{outcome.state}: {job.label} ({outcome.seconds:.1f} s){reason}", soft_wrap=True, markup=False)

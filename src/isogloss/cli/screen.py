@@ -16,12 +16,12 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """One error line on standard error, never wrapped or read as markup."""
     err.print(f"[bold red]error:[/] {escape(message)}", soft_wrap=True)
 
 
-def warn(message: str) -> None:
+def print_note(message: str) -> None:
     err.print(f"[yellow]note:[/] {escape(message)}", soft_wrap=True)
 
 
@@ -33,7 +33,7 @@ def library_warnings() -> Iterator[None]:
         yield
     for warning in caught:
         if warning.category is UserWarning:
-            warn(str(warning.message))
+            print_note(str(warning.message))
 
 
 @contextlib.contextmanager
@@ -43,26 +43,26 @@ def progress_bars(title: str) -> Iterator[Callable[[str, int, int], None]]:
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         tasks: dict[str, int] = {}
 
-        def tell(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = progress.add_task(escape(f"{title}: {what}"), total=total)
-            progress.update(tasks[what], completed=done)  # type: ignore[arg-type]
+        def show(label: str, done: int, total: int) -> None:
+            if label not in tasks:
+                tasks[label] = progress.add_task(escape(f"{title}: {label}"), total=total)
+            progress.update(tasks[label], completed=done)  # type: ignore[arg-type]
 
-        yield tell
+        yield show
 
 
-def log_lines(most_every: float = 30.0) -> Callable[[str, str], None]:
+def log_lines(min_seconds: float = 30.0) -> Callable[[str, str], None]:
     """What stands in for a bar where standard error is a file: a function (task, line) that prints the task's line,
     but not so soon after its last one."""
     last: dict[str, float] = {}
 
-    def say(task: str, line: str) -> None:
+    def print_line(task: str, line: str) -> None:
         now = time.monotonic()
-        if task not in last or now - last[task] >= most_every:
+        if task not in last or now - last[task] >= min_seconds:
             last[task] = now
             err.print(f"{task}: {line}", soft_wrap=True, markup=False)
 
-    return say
+    return print_line
 
 
 def show_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

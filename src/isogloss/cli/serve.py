@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from isogloss.cli.screen import out, warn
+from isogloss.cli.screen import out, print_note
 from isogloss.core.errors import InputError, MissingExtra
 
 
@@ -42,7 +42,7 @@ def serve(
         ) from None
     shown = f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}/"
     if not is_loopback(host):
-        warn(f"whoever can reach {host} can read this store; there is no password")
+        print_note(f"whoever can reach {host} can read this store; there is no password")
     out.print(f"{store}: {shown} (Ctrl-C ends it)", soft_wrap=True, markup=False)
     if open_browser:
         typer.launch(shown)

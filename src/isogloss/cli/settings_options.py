@@ -38,9 +38,9 @@ def with_settings(
         @functools.wraps(command)
         def with_values(**arguments: object) -> None:
             values = {name: arguments.pop(name) for name in options}
-            given = {name: value for name, value in values.items() if value is not None}
-            check_values(kind, given)
-            command(**arguments, **{parameter: given})
+            chosen = {name: value for name, value in values.items() if value is not None}
+            check_values(kind, chosen)
+            command(**arguments, **{parameter: chosen})
 
         signature = inspect.signature(command, eval_str=True)
         parameters: list[inspect.Parameter] = []

@@ -71,8 +71,8 @@ def similarity(
 
     for path in output or ():
         check_suffix(path)
-    wanted = [named_index(one).name for one in split_indexes(index)]
-    if neurons and "anc" not in wanted:
+    index_names = [named_index(index_name).name for index_name in split_indexes(index)]
+    if neurons and "anc" not in index_names:
         raise UsageError("--neurons needs the index 'anc'; add it to --index")
     text = _read(parallel)[:sentences]
     curves: Curves | None = None
@@ -92,7 +92,7 @@ def similarity(
                 loaded,
                 text,
                 source=source,
-                indexes=wanted,
+                indexes=index_names,
                 pool=pool,
                 specials=specials,
                 bootstrap=bootstrap,
@@ -104,8 +104,8 @@ def similarity(
     assert curves is not None
     for path in output or ():
         curves.write(path, pairs=not mean)
-    for one in curves.indexes:
-        (_show_means if mean else _show_curves)(one, curves)
+    for index_name in curves.indexes:
+        (_show_means if mean else _show_curves)(index_name, curves)
     _show_shapes(curves)
     if neurons:
         _show_neurons(curves, neurons)
@@ -137,9 +137,9 @@ def _show_shapes(curves: Curves) -> None:
 
 
 def _show_neurons(curves: Curves, neurons: int) -> None:
-    found = curves.language_neutral(neurons)
-    rows = [[_number(cell) for cell in row] for row in found.iter_rows()]
-    show_table("neurons by |correlation| across languages", found.columns, rows)
+    neutral = curves.language_neutral(neurons)
+    rows = [[_number(cell) for cell in row] for row in neutral.iter_rows()]
+    show_table("neurons by |correlation| across languages", neutral.columns, rows)
 
 
 def _show_means(index: str, curves: Curves) -> None:
@@ -165,5 +165,5 @@ def _number(cell: object) -> object:
 
 
 def _verdict(row: dict[str, object]) -> str:
-    said = "yes" if row["rises"] and row["falls"] else "no"
-    return said if row["confidence"] is None else f"{said} ({row['confidence']:.0%} of replicates)"
+    verdict = "yes" if row["rises"] and row["falls"] else "no"
+    return verdict if row["confidence"] is None else f"{verdict} ({row['confidence']:.0%} of replicates)"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isogloss.cli.screen import err, log_lines, warn
+from isogloss.cli.screen import err, log_lines, print_note
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from isogloss.training.engine.progress import EpochMetrics
 
 
-def read_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> AnyCorpus:
+def read_corpus_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> AnyCorpus:
     """A corpus of the kind that the task reads, in whatever format of that kind the file is."""
     from isogloss.corpora.readers import read_kind
 
     corpus = read_kind(path, task.corpus, lang=lang, repair=repair)
     for error in corpus.repairs:
-        warn(f"repaired or left out: {error}")
+        print_note(f"repaired or left out: {error}")
     return corpus
 
 
 @contextlib.contextmanager
-def work_kept(folder: Path | None) -> Iterator[None]:
+def resumable(folder: Path | None) -> Iterator[None]:
     """After Ctrl-C, say what becomes of the work done so far."""
     try:
         yield
     except KeyboardInterrupt:
         kept = f"kept in {folder}; the same command goes on from there" if folder else "lost; --out keeps it next time"
-        warn(f"the work so far is {kept}")
+        print_note(f"the work so far is {kept}")
         raise
 
 
@@ -42,20 +42,20 @@ def training_bar() -> Iterator[Callable[[str, EpochMetrics], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    shown = Progress(
+    bars_shown = Progress(
         *columns, TextColumn("{task.fields[state]}"), console=err, transient=True, disable=not err.is_terminal
     )
-    say = log_lines()
-    with shown as progress:
+    print_line = log_lines()
+    with bars_shown as progress:
         bars: dict[str, TaskID] = {}
 
-        def tell(what: str, report: EpochMetrics) -> None:
-            if what not in bars:
-                bars[what] = progress.add_task(what, state="")
+        def show_report(label: str, report: EpochMetrics) -> None:
+            if label not in bars:
+                bars[label] = progress.add_task(label, state="")
             best = "" if report.best is None else f" · dev {report.best:.4f}"
             state = f"epoch {report.epoch} · loss {report.loss:.3f}{best} · {report.tokens_per_second:,.0f} tokens/s"
-            progress.update(bars[what], completed=report.step, total=report.steps, state=state)
+            progress.update(bars[label], completed=report.step, total=report.steps, state=state)
             if progress.disable:
-                say(what, f"step {report.step} of {report.steps} · {state}")
+                print_line(label, f"step {report.step} of {report.steps} · {state}")
 
-        yield tell
+        yield show_report

@@ -12,7 +12,7 @@ from isogloss.cli import adapters
 from isogloss.cli.arguments import AllowPickle, Device, TrustRemoteCode, files_by_language
 from isogloss.cli.screen import library_warnings, out, show_table
 from isogloss.cli.settings_options import with_settings
-from isogloss.cli.training import read_for, training_bar, work_kept
+from isogloss.cli.training import read_corpus_for, resumable, training_bar
 from isogloss.core.errors import UsageError
 from isogloss.core.settings import SettingValues
 from isogloss.training.engine.settings import NoisyTrainingSettings
@@ -41,7 +41,7 @@ def transfer(
     reinit: Annotated[
         str | None, typer.Option(help="Draw these layers anew before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
     ] = None,
-    adapter: adapters.Below = None,
+    adapter: adapters.LanguageAdapters = None,
     task_adapter: adapters.TaskAdapter = None,
     placement: adapters.Placement = "pfeiffer",
     lora: adapters.Lora = None,
@@ -72,7 +72,7 @@ def transfer(
 ) -> None:
     """Fine-tune a model on one language and score it on others that it was not trained for."""
     from isogloss.models.bilstm.baseline import BILSTM, bilstm
-    from isogloss.models.interventions.reinit import reinit as draw_anew
+    from isogloss.models.interventions.reinit import reinit as reinit_layers
     from isogloss.models.loading.load import load_model
     from isogloss.results.rows.files import check_suffix
     from isogloss.studies.execution.corpora import language_of_name
@@ -88,46 +88,51 @@ def transfer(
         raise UsageError(f"--vectors are for the baseline bilstm; '{model}' has its own")
     if grid and model == BILSTM:
         raise UsageError("--grid tries rates for pretrained models, far too low for bilstm; give --lr and --batch")
-    drawn = [] if reinit is None else [draw_anew(reinit)]
-    before = [*drawn, *adapters.changes(adapter, task_adapter, placement, lora)]
-    swapped = adapters.swaps(swap, weights)
-    chosen, numbers, files = TASKS[task], _seeds(seeds), files_by_language(test, "--test")
+    reinitialised = [] if reinit is None else [reinit_layers(reinit)]
+    interventions = [*reinitialised, *adapters.adapter_interventions(adapter, task_adapter, placement, lora)]
+    swapped = adapters.swapped_adapters(swap, weights)
+    chosen_task, seed_numbers, files = TASKS[task], parse_seeds(seeds), files_by_language(test, "--test")
     if predict:
-        _check_pattern(predict, list(files), numbers)
-    corpora = {"train": read_for(chosen, train, source, repair), "dev": read_for(chosen, dev, source, repair)}
-    tests = {name: read_for(chosen, path, language_of_name(name), repair) for name, path in files.items()}
+        _check_pattern(predict, list(files), seed_numbers)
+    corpora = {
+        "train": read_corpus_for(chosen_task, train, source, repair),
+        "dev": read_corpus_for(chosen_task, dev, source, repair),
+    }
+    tests = {name: read_corpus_for(chosen_task, path, language_of_name(name), repair) for name, path in files.items()}
     init_distributed()
     if model == BILSTM:
         loaded = bilstm(vectors, device=device)
     else:
         loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
-    for change in drawn:
+    for change in reinitialised:
         change.chosen(loaded)  # layers that the model does not have are told before any work
     replay = _replay(continual, continual_weight, anchor, repair, device) if continual else None
-    chosen = task_over(loaded, chosen)
-    with library_warnings(), work_kept(folder), training_bar() as tell:
+    chosen_task = task_over(loaded, chosen_task)
+    with library_warnings(), resumable(folder), training_bar() as show_report:
         if grid:
-            searched = changed(loaded, before, numbers[0])
-            settings |= _best_of_grid(searched, chosen, corpora, numbers[0], settings, folder, tell)
+            searched_model = changed(loaded, interventions, seed_numbers[0])
+            settings |= _best_of_grid(
+                searched_model, chosen_task, corpora, seed_numbers[0], settings, folder, show_report
+            )
         results = run(
             loaded,
-            chosen,
+            chosen_task,
             corpora["train"],
             corpora["dev"],
             tests,
-            before=before,
+            before=interventions,
             swap=swapped,
-            seeds=numbers,
+            seeds=seed_numbers,
             continual=replay,
             out=folder,
-            progress=lambda seed, report: tell(f"seed {seed}", report),
+            progress=lambda seed, report: show_report(f"seed {seed}", report),
             **settings,
         )
-    if init_distributed().is_main:
-        _finish(results, chosen, tests, write or [], predict)
+    if init_distributed().first:
+        _finish(results, chosen_task, tests, write or [], predict)
 
 
-def _seeds(text: str) -> list[int]:
+def parse_seeds(text: str) -> list[int]:
     """
     >>> _seeds("3"), _seeds("3,"), _seeds("1,7")
     ([0, 1, 2], [3], [1, 7])
@@ -166,7 +171,7 @@ def _best_of_grid(
     seed: int,
     settings: SettingValues,
     folder: Path | None,
-    tell: Callable[[str, EpochMetrics], None],
+    show_report: Callable[[str, EpochMetrics], None],
 ) -> SettingValues:
     from isogloss.training.engine.settings import settings_for
     from isogloss.training.finetuning.grid_search import grid_search
@@ -179,7 +184,9 @@ def _best_of_grid(
         settings_for(task.recipe, **settings),
         seed=seed,
         out=folder,
-        progress=lambda one, report: tell(f"batch {one.batch}, rate {one.learning_rate:g}", report),
+        progress=lambda candidate, report: show_report(
+            f"batch {candidate.batch}, rate {candidate.learning_rate:g}", report
+        ),
     )
     show_table("search on the dev set", searched.frame.columns, map(_shown, searched.frame.iter_rows()))
     return {"batch": searched.best.batch, "learning_rate": searched.best.learning_rate}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isogloss.cli.screen import out, show_table, warn
+from isogloss.cli.screen import out, print_note, show_table
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,22 +31,25 @@ def transliterate(
 ) -> None:
     """Write a corpus in the letters of a related, well-resourced language; annotation stays what it was."""
     from isogloss.text.transliteration.schemes import scheme_for
-    from isogloss.text.transliteration.transliterate import transliterate as change
+    from isogloss.text.transliteration.transliterate import transliterate as transliterate_corpus
 
     if file.resolve() == output.resolve():
         raise UsageError("--out must be another file than the input")
     corpus: Any = _read(file, format, lang, repair)
-    chosen = lang or (corpus.lang if hasattr(corpus, "lang") and corpus.lang != "und" else None)
-    changed = change(corpus, lang=chosen, scheme=scheme, inverse=inverse, seed=seed)
+    language = lang or (corpus.lang if hasattr(corpus, "lang") and corpus.lang != "und" else None)
+    changed = transliterate_corpus(corpus, lang=language, scheme=scheme, inverse=inverse, seed=seed)
     changed.write(output)
-    named = scheme_for(chosen, scheme, seed=seed)
-    rows = [("scheme", f"{named.name} ({named.summary}){', undone' if inverse else ''}"), ("written to", output)]
+    scheme_used = scheme_for(language, scheme, seed=seed)
+    rows = [
+        ("scheme", f"{scheme_used.name} ({scheme_used.summary}){', undone' if inverse else ''}"),
+        ("written to", output),
+    ]
     rows += [(what, f"{number:,}") for what, number in getattr(corpus, "counts", {"sentences": len(corpus)}).items()]
     show_table(str(file), ("", ""), rows)
     if changed == corpus:
-        warn("nothing changed: there was no letter of the scheme's script (Narabizi and other Latin text stays)")
+        print_note("nothing changed: there was no letter of the scheme's script (Narabizi and other Latin text stays)")
     for error in corpus.repairs:
-        warn(f"repaired or left out: {error}")
+        print_note(f"repaired or left out: {error}")
     out.print("[green]done[/]")
 
 

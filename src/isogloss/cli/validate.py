@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from isogloss.cli.run import Set, StoreFolder
-from isogloss.cli.screen import complain, out, show_table, warn
+from isogloss.cli.run import Overrides, StoreFolder
+from isogloss.cli.screen import out, print_error, print_note, show_table
 from isogloss.core.errors import UsageError
 
 
@@ -19,7 +19,7 @@ def validate(
     ] = None,
     lang: Annotated[str | None, typer.Option(help="Language code, where the file's name does not say it.")] = None,
     repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken, and list it.")] = False,
-    set: Set = None,
+    set: Overrides = None,
     store: StoreFolder = None,
     gpus: Annotated[
         str, typer.Option(help="How long a study would take on so many GPUs, one job on each: 1,8,64.")
@@ -39,16 +39,16 @@ def validate(
     rows += [(what, f"{number:,}") for what, number in corpus.counts.items()]
     show_table(f"{file}: {corpus.format.kind}", ("", ""), rows)
     for error in corpus.repairs:
-        warn(f"repaired or left out: {error}")
+        print_note(f"repaired or left out: {error}")
     if not corpus.repairs:
         out.print("[green]valid[/]")
 
 
 def _numbers(gpus: str) -> list[int]:
-    numbers = [one.strip() for one in gpus.split(",") if one.strip()]
-    if not all(one.isdecimal() and int(one) for one in numbers):
+    numbers = [number.strip() for number in gpus.split(",") if number.strip()]
+    if not all(number.isdecimal() and int(number) for number in numbers):
         raise UsageError(f"--gpus: expected numbers such as 1,8,64, got '{gpus}'")
-    return sorted({int(one) for one in numbers})
+    return sorted({int(number) for number in numbers})
 
 
 def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int], together: int) -> None:
@@ -61,8 +61,8 @@ def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int], tog
     plan = planned(file, store, set=parse_overrides(set), device="cuda" if gpus else None)
     show_table(f"{file}: study", ("", ""), explain(plan, store, gpus, together))
     for error in plan.missing.values():
-        warn(f"not here: {error}")
+        print_note(f"not here: {error}")
     if plan.missing:
-        complain("the study is well formed, but not all that it reads is here")
+        print_error("the study is well formed, but not all that it reads is here")
         raise typer.Exit(3)
     out.print("[green]valid[/]")
