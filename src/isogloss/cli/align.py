@@ -93,8 +93,8 @@ def align(
     _check(layer, unit, gold, output, max_words if as_pharaoh else None)
     pairs = _read(texts, repair)
     truth = None if gold is None else _read_gold(gold, pairs, gold_base, repair)
-    options: dict[str, Any] = {"unit": unit, "subword": subword, "centre": centre or None}
-    options = {"model": model, "layer": int(layer) if layer and layer.isdecimal() else layer, **options}
+    choices: dict[str, Any] = {"unit": unit, "subword": subword, "centre": centre or None}
+    options = {"model": model, "layer": int(layer) if layer and layer.isdecimal() else layer, **choices}
     with library_warnings(), progress_bars("align") as bars:
         if model is not None and (method == "embedding" or unit == "piece"):
             options["model"] = load_model(
@@ -108,9 +108,9 @@ def align(
                 trust_remote_code=trust_remote_code,
             )
         if layer == BEST and truth is not None and isinstance(options["model"], LoadedModel):
-            chosen = {name: value for name, value in options.items() if value is not None}
+            chosen = {name: value for name, value in choices.items() if value is not None}
             scores = score_layers(options["model"], truth, symmetrisation=symmetrise, **chosen)
-            _show_scores("layers", "layer", {str(one): counts for one, counts in scores.items()})
+            _show_scores("layers", "layer", {str(number): counts for number, counts in scores.items()})
             options["layer"] = best_layer(scores)
         aligned = find_links(
             pairs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -13,7 +13,7 @@ from isogloss.cli.screen import library_warnings, out, show_table
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
-    pass
+    from isogloss.models.vocabulary.extension import Initial
 
 
 def extend(

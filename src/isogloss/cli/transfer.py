@@ -128,7 +128,7 @@ def transfer(
             progress=lambda seed, report: show_report(f"seed {seed}", report),
             **settings,
         )
-    if init_distributed().first:
+    if init_distributed().is_main:
         _finish(results, chosen_task, tests, write or [], predict)
 
 
