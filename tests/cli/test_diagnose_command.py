@@ -40,10 +40,10 @@ def test_the_whole_story(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     )  # fmt: skip
     assert code == 0, err
     assert text.startswith("qlj: Hard\n")
-    assert "comparing the four systems …" in err
+    assert "comparing four systems …" in err
     assert "remedy: transliterate …" in err
     assert "done: fine-tuned REF pos qlj seed 1" in err
-    assert "With remedies, the best system that rests on the model is no longer below a baseline." in text
+    assert "With remedies, the model's best system is no longer below a baseline." in text
     recipe = (folder / "diagnosis-qlj" / "recipe.yaml").read_text()
     assert "epochs: 3" in recipe and "batch: 4" in recipe and "length: 32" in recipe
     assert (folder / "diagnosis-qlj" / "report.html").is_file()

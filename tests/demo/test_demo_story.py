@@ -13,8 +13,8 @@ from scipy.stats import spearmanr
 
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.demo import story as story
-from isogloss.demo.study import ADJUSTED, PAIRS, REFERENCE, Amounts, demo_diagnosis, demo_study
-from isogloss.diagnosis.difficulty import compared
+from isogloss.demo.study import ADJUSTED, PAIRS, REFERENCE, DemoSizes, demo_diagnosis, demo_study
+from isogloss.diagnosis.difficulty import compare_systems
 from isogloss.diagnosis.source_ranking import Ranking
 from isogloss.diagnosis.verdict import SYSTEM_COLUMNS, Verdict
 from isogloss.indexes.curve_shape import first_align_then_predict
@@ -79,37 +79,45 @@ def text_of(part: Section) -> str:
 
 
 def test_where_languages_meet() -> None:
-    part = story.meeting(subject())
+    part = story.similarity_section(subject())
     mean = [sum(values[layer] for values in LAYERS.values()) / 5 for layer in range(3)]
     assert part.sentences[0] == (
-        "Matching with Alvan (qla) rises to an inner layer and falls after it for 4 of 5 languages (anc for 4, cka for "
-        f"4); on average it is {mean[0]:.2f} at layer 0, {mean[1]:.2f} at layer 1 and {mean[2]:.2f} at layer 2."
+        "Matching accuracy with Alvan (qla) rises to an inner layer and falls after it for 4 of 5 languages (anc for 4, "
+        f"cka for 4); the mean is {mean[0]:.2f} at layer 0, {mean[1]:.2f} at layer 1 and {mean[2]:.2f} at layer 2."
     )
-    assert "the most alike is Belvo (qlb), 1.00 at layer 1; the least alike is Jagur (qlj), 0.03" in part.sentences[1]
+    assert (
+        "the most similar language is Belvo (qlb), 1.00 at layer 1; the least similar is Jagur (qlj), 0.03"
+        in part.sentences[1]
+    )
     assert part.table and len(part.table.body) == len(INDEXES) * len(TARGETS)
     assert part.image and "<svg" in part.image.svg and "qla–qlf" in part.image.svg
 
 
 def test_which_layers_carry_transfer() -> None:
-    first, transfer, *others = story.layers(subject()).sentences
-    assert "costs most is layers 1-2: −5.0 points of accuracy on average in other languages, −2.5 in qla" in first
-    assert "costs least is layers 11-12: +1.0 points of accuracy on average in other languages, +0.5 in qla" in first
+    first, transfer, *others = story.reinit_section(subject()).sentences
+    assert (
+        "the largest loss is for layers 1-2: −5.0 points of accuracy on average in other languages, −2.5 in qla"
+        in first
+    )
+    assert (
+        "the smallest is for layers 11-12: +1.0 points of accuracy on average in other languages, +0.5 in qla" in first
+    )
     assert "64.0 accuracy on average in 5 other languages against 90.0 in qla itself" in transfer
     assert len(others) == len(PAIRS)  # nothing here of adjustment
-    table = story.layers(subject()).table
+    table = story.reinit_section(subject()).table
     assert table and table.head == ("source-target", REFERENCE, *(f"Δ {pair}" for pair in PAIRS))
     assert [row[0].text for row in table.body] == ["qla-qla", *(f"qla-{one}" for one in TARGETS), "qla-X"]
 
 
 def test_other_results_are_told_as_they_are() -> None:
-    first = story.layers(subject({**COSTS, "1-2": -0.04, "11-12": 0.08})).sentences[0]
-    assert "costs most is layers 11-12: −8.0" in first
-    assert "costs least is layers 1-2: +4.0" in first
+    first = story.reinit_section(subject({**COSTS, "1-2": -0.04, "11-12": 0.08})).sentences[0]
+    assert "the largest loss is for layers 11-12: −8.0" in first
+    assert "the smallest is for layers 1-2: +4.0" in first
 
 
 def test_gap_and_similarity() -> None:
     about = subject()
-    part = story.gaps(about, compute_statistics(about))
+    part = story.gap_section(about, compute_statistics(about))
     lost = [HOME - AWAY[target] for target in TARGETS]
     found = spearmanr(lost, [sum(LAYERS[target]) for target in TARGETS])
     rho = f"{found.statistic:.2f}".replace("-", "−")
@@ -122,8 +130,8 @@ def test_gap_and_similarity() -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([(-0.9, 0.001), (-0.8, 0.01)], "languages that are more alike lose less."),
-        ([(0.9, 0.001), (-0.8, 0.01)], "do not lose less."),
+        ([(-0.9, 0.001), (-0.8, 0.01)], "more similar languages have smaller gaps."),
+        ([(0.9, 0.001), (-0.8, 0.01)], "do not have smaller gaps."),
         ([(-0.9, 0.001), (-0.3, 0.4)], "Significant for 1 of 2 indexes."),
         ([(-0.9, 0.001), (None, None)], "Significant for 1 of 2 indexes."),
         ([], "Significant for 0 of 0 indexes."),
@@ -131,15 +139,13 @@ def test_gap_and_similarity() -> None:
 )
 def test_nothing_is_concluded_that_was_not_found(rows: list[tuple[float, float]], told: str) -> None:
     frame = pl.DataFrame(rows, schema={"value": pl.Float64, "p": pl.Float64}, orient="row")
-    assert story._verdict_on(frame).endswith(told)
+    assert story._correlation_summary(frame).endswith(told)
 
 
 def test_adjustment() -> None:
     about = subject()
-    part = story.adjustment(about, compute_statistics(about), 500)
-    assert "overlap by 0.38 instead of 0.45 (a related pair is the closer one in 90.0% instead of 86.0%)" in text_of(
-        part
-    )
+    part = story.adjustment_section(about, compute_statistics(about), 500)
+    assert "overlap by 0.38 instead of 0.45 (the related pair is closer in 90.0% instead of 86.0%)" in text_of(part)
     assert "is 0.33 instead of 0.30 at the last layer and 0.35 (1) instead of 0.30 (2) at its best" in text_of(part)
     assert "pos in qlf: −3.0 points (not significant)." in text_of(part)  # one seed and no predictions: not tested
     assert part.image and part.image.svg.count(">overlap") == 2
@@ -154,12 +160,12 @@ def verdict(scores: dict[str, list[float]], **facts: Any) -> Verdict:
     systems = [{"system": name, "dev": 0.5, "test": sum(one) / len(one), "seeds": 3} for name, one in scores.items()]
     pairs = [(one, "BiLSTM") for one in ("fine-tuned", "adapted")]
     last = list(scores)[-1]
-    remedy = compared(results, [(last, "BiLSTM")], "accuracy").with_columns(against=pl.lit("BiLSTM"))
+    remedy = compare_systems(results, [(last, "BiLSTM")], "accuracy").with_columns(against=pl.lit("BiLSTM"))
     statistics = TokenizerStatistics(9, 2.0, 0.5, 0.0, 0.0, 1.0, 1.0, {"Arab": ScriptCoverage(1.0, 9)})
     given: dict[str, Any] = {"level": "Hard", "sure": True, "by_bilstm": "Hard", "repaired": True, "best": last}
     return Verdict(
         model="laboratory", lang="qlj", task="pos", metric="accuracy", **{**given, **facts},
-        systems=pl.DataFrame(systems, schema=SYSTEM_COLUMNS), differences=compared(results, pairs, "accuracy"),
+        systems=pl.DataFrame(systems, schema=SYSTEM_COLUMNS), differences=compare_systems(results, pairs, "accuracy"),
         remedies=remedy, tokenizer=statistics, sources=Ranking(pl.DataFrame(), ""), folder=Path(), results=results,
     )  # fmt: skip
 
@@ -169,31 +175,31 @@ REPAIRED = {**SYSTEMS, "transliterated + adapted": [0.66, 0.67, 0.68]}
 
 
 def test_the_unseen_language() -> None:
-    told = story.unseen(verdict(REPAIRED)).sentences
+    told = story.unseen_section(verdict(REPAIRED)).sentences
     assert told[0].startswith("Jagur (qlj), unseen and in the script Arab, is Hard: fine-tuned 51.0, adapted 49.0, ")
     assert "BiLSTM 59.0, transliterated + adapted 67.0 (accuracy)." in told[0]
-    assert "Transliterated + adapted against BiLSTM: +8.0 points" in told[0]
+    assert "Transliterated + adapted compared with BiLSTM: +8.0 points" in told[0]
     assert told[0].endswith("is no longer below a baseline.")
     assert told[1].startswith("Hard: ")
 
 
 def test_a_remedy_that_does_not_help_is_told() -> None:
     scores = {**SYSTEMS, "transliterated + adapted": [0.5, 0.6, 0.4]}
-    told = story.unseen(verdict(scores, sure=False, repaired=False)).sentences[0]
-    assert "is Hard, though not significantly:" in told
-    assert "against BiLSTM: −9.0 points, not significant." in told
+    told = story.unseen_section(verdict(scores, sure=False, repaired=False)).sentences[0]
+    assert "is Hard (not significant):" in told
+    assert "compared with BiLSTM: −9.0 points, not significant." in told
     assert told.endswith("is still below a baseline.")
 
 
 def test_the_study_is_a_study() -> None:
-    study = study_of(demo_study(Amounts()))
+    study = study_of(demo_study(DemoSizes()))
     assert list(study.targets) == list(LANGUAGES)
     assert study.reference == REFERENCE and study.measure and study.distances
     assert study.distances.changes == (REFERENCE, ADJUSTED)
 
 
 def test_both_language_models_of_the_diagnosis_read_as_much() -> None:
-    given = demo_diagnosis(replace(Amounts(), text=400))
+    given = demo_diagnosis(replace(DemoSizes(), text=400))
     sizes = given["sizes"]
     assert given["text"] == "lab:qlj/train/400"
     assert sizes.pretrain["steps"] == 20 and sizes.adapt["epochs"] == 4

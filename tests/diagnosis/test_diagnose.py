@@ -13,8 +13,8 @@ import pytest
 
 import isogloss as ig
 from isogloss.core.errors import IsoglossError, UnknownName, UsageError
-from isogloss.diagnosis.inputs import gather, text_of
-from isogloss.diagnosis.treatments import Sizes
+from isogloss.diagnosis.inputs import collect_inputs, sentences
+from isogloss.diagnosis.treatments import TrainingSizes
 from isogloss.diagnosis.verdict import Verdict
 from isogloss.studies.planning import planner as plan
 from isogloss.studies.schema.study_file import read_study
@@ -70,14 +70,14 @@ def test_few_sentences_are_read_in_small_batches(
     diagnose: Diagnose, best: str, part: str, given: dict[str, int], batch: int
 ) -> None:
     """There are eight: in the recipes' batches all of them would be one step."""
-    verdict = diagnose({**HARD, best: 0.9}, remedies=[], sizes=Sizes(**{part: given}))
+    verdict = diagnose({**HARD, best: 0.9}, remedies=[], sizes=TrainingSizes(**{part: given}))
     assert re.findall(r"batch: (\d+)", (verdict.folder / "recipe.yaml").read_text()) == [str(batch)]
 
 
 def test_a_strong_monolingual_model_counts_too(diagnose: Diagnose) -> None:
     verdict = diagnose({"plain": 0.7, "adapt": 0.72, "pretrain": 0.9, "bilstm": 0.5}, remedies=[])
     assert (verdict.level, verdict.by_bilstm) == ("Hard", "Easy")
-    assert "Against the BiLSTM alone, as the slides have it, the language would be Easy." in report(verdict)
+    assert "Compared with the BiLSTM alone, as in Muller et al. (2021), the language would be Easy." in report(verdict)
 
 
 def test_transliteration_turns_a_hard_language(diagnose: Diagnose, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_code_switching_needs_a_lexicon(diagnose: Diagnose) -> None:
     source = {"qla": ("lab:qla/train/5", "lab:qla/dev/4")}
     verdict = diagnose({**HARD, "adapt+switched": 0.8}, remedies=["code-switching"], lexicon=lexicon, source=source)
     assert verdict.best == "adapted + code-switching"
-    with pytest.raises(UsageError, match="a lexicon is for labelled data of a source"):
+    with pytest.raises(UsageError, match="code-switching needs labelled data of a source language"):
         diagnose(HARD, lexicon=lexicon)
 
 
@@ -226,10 +226,10 @@ def test_zero_shot_with_a_lexicon(diagnose: Diagnose) -> None:
 def test_any_labelled_corpus_has_text(kind: str, tmp_path: Path) -> None:
     corpus = getattr(ig.Laboratory(), kind)("qla", "train", 3)
     task = {"treebank": "pos"}.get(kind, kind)
-    material = gather("laboratory", "qla", task, tmp_path, {"train": corpus, "dev": corpus, "test": corpus})
-    (read,) = {len(text_of(material, 5))}
+    material = collect_inputs("laboratory", "qla", task, tmp_path, {"train": corpus, "dev": corpus, "test": corpus})
+    (read,) = {len(sentences(material, 5))}
     assert read == 3
-    assert all(len(line.split()) > 2 for line in text_of(material, 5))
+    assert all(len(line.split()) > 2 for line in sentences(material, 5))
 
 
 def test_files_for_people_and_programs(diagnose: Diagnose) -> None:
@@ -251,7 +251,7 @@ def test_wrong_arguments(diagnose: Diagnose, bert: Path, tmp_path: Path) -> None
     bank = ig.Laboratory().treebank("qlj", "train", 2)
     with pytest.raises(UsageError, match="expected train, dev and test, got no dev, test"):
         ig.diagnose(bert, lang="ug", train=bank, out=tmp_path / "x")
-    with pytest.raises(UsageError, match="nothing to learn from"):
+    with pytest.raises(UsageError, match="no labelled data: expected train, dev and test, or source"):
         ig.diagnose(bert, lang="ug", text=["lab:qlj/train/20"], out=tmp_path / "x")
 
 
@@ -262,7 +262,7 @@ def report(verdict: Verdict) -> str:
 @pytest.mark.slow
 def test_for_real_the_recipe_gives_the_same_numbers_and_the_model_loads(bert: Path, tmp_path: Path) -> None:
     language_model = {"steps": 2, "settings": {"length": 32}}
-    sizes = Sizes(
+    sizes = TrainingSizes(
         finetune={"epochs": 1},
         bilstm={"epochs": 1},
         adapt=language_model,

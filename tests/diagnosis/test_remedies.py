@@ -5,23 +5,28 @@ from __future__ import annotations
 import pytest
 
 from isogloss.core.errors import UnknownName
-from isogloss.diagnosis.remedies import REMEDIES, Findings, chosen_remedies
-from isogloss.diagnosis.treatments import Material, Sizes, Steps, comparison, treatment
+from isogloss.diagnosis.comparison import comparison_study
+from isogloss.diagnosis.remedies import REMEDIES
+from isogloss.diagnosis.remedies.remedy import LanguageFindings
+from isogloss.diagnosis.search import select_remedies
+from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, TrainingSizes, Treatment, treatment_study
 from isogloss.models.tokenization.statistics import ScriptCoverage, TokenizerStatistics
 from isogloss.studies.schema.study_file import study_of
 from isogloss.studies.schema.write_study import only
 
-FULL = Material("laboratory", "qlj", "pos", ("lab:qlj/train/5",), ("lab:qlj/dev/5",), ("lab:qlj/test/5",),
+FULL = DiagnosisInputs("laboratory", "qlj", "pos", ("lab:qlj/train/5",), ("lab:qlj/dev/5",), ("lab:qlj/test/5",),
                 ("lab:qlj/train/9",), ("transliterated:lab:qlj/train/9",), ("switched.conllu",))  # fmt: skip
 
 
-def findings(script: str, unknown: float = 0.0, pieces: float = 1.5, neighbours: tuple[str, ...] = ()) -> Findings:
+def findings(
+    script: str, unknown: float = 0.0, pieces: float = 1.5, neighbours: tuple[str, ...] = ()
+) -> LanguageFindings:
     scripts = {script: ScriptCoverage(1.0, 500)}
-    return Findings(TokenizerStatistics(100, pieces, 0.5, unknown, unknown, 1.0, 1.0, scripts), neighbours)
+    return LanguageFindings(TokenizerStatistics(100, pieces, 0.5, unknown, unknown, 1.0, 1.0, scripts), neighbours)
 
 
-def order(found: Findings, material: Material = FULL) -> list[str]:
-    return [one.name for one in chosen_remedies(None, material, found).order]
+def order(found: LanguageFindings, material: DiagnosisInputs = FULL) -> list[str]:
+    return [one.name for one in select_remedies(None, material, found).order]
 
 
 def test_the_diagnosis_suggests_the_order() -> None:
@@ -33,39 +38,44 @@ def test_the_diagnosis_suggests_the_order() -> None:
 
 
 def test_what_cannot_be_tried_is_left_out_with_its_reason() -> None:
-    bare = Material("laboratory", "qlj", "pos")
-    chosen = chosen_remedies(None, bare, findings("Arab"))
+    bare = DiagnosisInputs("laboratory", "qlj", "pos")
+    chosen = select_remedies(None, bare, findings("Arab"))
     assert [one.name for one in chosen.order] == ["noise"]
     assert set(chosen.left_out) == {"transliterate", "vocabulary", "adapters", "code-switching"}
-    assert chosen_remedies(None, FULL, findings("Latn")).left_out == {
-        "transliterate": "the language is written in Latin letters"
+    assert select_remedies(None, FULL, findings("Latn")).left_out == {
+        "transliterate": "the language is written in Latin script"
     }
 
 
 def test_named_remedies_keep_their_order() -> None:
-    chosen = chosen_remedies(["noise", "transliterate"], FULL, findings("Arab"))
+    chosen = select_remedies(["noise", "transliterate"], FULL, findings("Arab"))
     assert [one.name for one in chosen.order] == ["noise", "transliterate"]
-    assert chosen_remedies([], FULL, findings("Arab")).order == ()
+    assert select_remedies([], FULL, findings("Arab")).order == ()
     with pytest.raises(UnknownName, match="did you mean 'noise'"):
-        chosen_remedies(["noises"], FULL, findings("Arab"))
+        select_remedies(["noises"], FULL, findings("Arab"))
 
 
 def test_each_remedy_is_one_more_step() -> None:
-    plain, adapted = Steps(), Steps(training="adapt")
-    assert REMEDIES["transliterate"].step(plain) == Steps(latin=True, training="adapt")
-    assert REMEDIES["vocabulary"].step(adapted) == Steps(vocabulary=True, training="adapt")
-    assert REMEDIES["adapters"].step(Steps(latin=True, training="adapt")) == Steps(latin=True, training="adapter")
-    assert REMEDIES["noise"].step(adapted).name == "adapted + noise"
-    assert REMEDIES["code-switching"].step(plain).name == "code-switching"
+    plain, adapted = Treatment(), Treatment((ADAPT,))
+    steps = {name: REMEDIES[name].step for name in REMEDIES}
+    transliterated = Treatment((steps["transliterate"], ADAPT))
+    assert REMEDIES["transliterate"].apply(plain) == transliterated
+    assert REMEDIES["vocabulary"].apply(adapted) == Treatment((steps["vocabulary"], ADAPT))
+    assert REMEDIES["adapters"].apply(transliterated) == Treatment((steps["transliterate"], steps["adapters"]))
+    assert REMEDIES["noise"].apply(adapted).name == "adapted + noise"
+    assert REMEDIES["code-switching"].apply(plain).name == "code-switching"
+    assert REMEDIES["transliterate"].apply(transliterated) == transliterated
 
 
 def test_studies_of_systems_can_be_read() -> None:
-    sizes = Sizes(finetune={"epochs": 3}, bilstm={"epochs": 9}, adapt={"epochs": 2}, vocabulary=7)
-    four = study_of(comparison(FULL, sizes, [0, 1], 1))
+    sizes = TrainingSizes(finetune={"epochs": 3}, bilstm={"epochs": 9}, adapt={"epochs": 2}, vocabulary=7)
+    four = study_of(comparison_study(FULL, sizes, [0, 1], 1))
     assert list(four.models) == ["fine-tuned", "adapted", "monolingual", "BiLSTM"]
     assert [four.settings_of("pos", name).get("epochs") for name in four.models] == [3, 3, 3, 9]
-    every = Steps(latin=True, vocabulary=True, training="adapter", noise=True, switched=True)
-    study = study_of(treatment(every, FULL, sizes, [5], 2))
+    every = Treatment()
+    for name in ("noise", "code-switching", "adapters", "vocabulary", "transliterate"):
+        every = REMEDIES[name].apply(every)
+    study = study_of(treatment_study(every, FULL, sizes, [5], 2))
     (model,) = study.models.values()
     assert [change.name for change in model.changes] == ["extend_vocabulary", "language_adapter", "task_adapter"]
     assert model.changes[0].arguments.text == ("transliterated:lab:qlj/train/9",)  # type: ignore[attr-defined]
@@ -78,11 +88,11 @@ def test_studies_of_systems_can_be_read() -> None:
 
 
 def test_without_raw_text_two_systems_are_compared() -> None:
-    bare = Material("laboratory", "qlj", "pos", FULL.train, FULL.dev, FULL.test)
-    assert list(study_of(comparison(bare, Sizes(), [0], 1)).models) == ["fine-tuned", "BiLSTM"]
+    bare = DiagnosisInputs("laboratory", "qlj", "pos", FULL.train, FULL.dev, FULL.test)
+    assert list(study_of(comparison_study(bare, TrainingSizes(), [0], 1)).models) == ["fine-tuned", "BiLSTM"]
 
 
 def test_one_system_alone() -> None:
-    study = only(comparison(FULL, Sizes(finetune={"epochs": 3}), [0], 1), "BiLSTM")
+    study = only(comparison_study(FULL, TrainingSizes(finetune={"epochs": 3}), [0], 1), "BiLSTM")
     assert study["models"] == {"BiLSTM": "bilstm"} and study["settings"] == {}
     assert study_of(study).settings_of("pos", "BiLSTM") == {}

@@ -44,7 +44,7 @@ def test_descent_and_typology_where_there_is_no_text(model: LoadedModel) -> None
     found = rank_sources(model, "qlj", ["qla", "qld", "qle", "qlf", "qlj"], seen=frozenset({"qld"}))
     assert found.languages[0] == "qld"  # its parent
     assert "qlj" not in found.languages
-    assert found.basis.startswith("descent and typology (genealogy, script, syntax")
+    assert found.basis.startswith("genealogy and typology (genealogy, script, syntax")
     assert found.frame.filter(language="qld").select("seen", "writing", "distance").row(0) == (
         True, "Latn", pytest.approx(4 / 9),
     )  # fmt: skip

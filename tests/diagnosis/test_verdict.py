@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isogloss.diagnosis.difficulty import Difference, compared, differences_of, holds, judge
+from isogloss.diagnosis.difficulty import Difference, below_no_baseline, classify, compare_systems, to_differences
 from isogloss.metrics.crossed import crossed_test
 from isogloss.metrics.significance import holm, paired_t_test
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
@@ -26,9 +26,9 @@ def test_every_combination_of_signs() -> None:
     names = [(system, base) for system in ("fine-tuned", "adapted") for base in ("BiLSTM", "monolingual")]
     for deltas in itertools.product(SIGNS, repeat=4):
         listed = [Difference(*pair, delta, True) for pair, delta in zip(names, deltas, strict=True)]
-        found = judge(listed)
+        found = classify(listed)
         assert found.level == by_the_book(list(deltas[:2]), list(deltas[2:])), deltas
-        assert holds(listed[:2]) == (min(deltas[:2]) >= 0)
+        assert below_no_baseline(listed[:2]) == (min(deltas[:2]) >= 0)
 
 
 @pytest.mark.parametrize("sure", itertools.product([True, False], repeat=4))
@@ -44,13 +44,13 @@ def test_every_combination_of_signs() -> None:
 )
 def test_sure_if_all_that_it_rests_on_is_significant(deltas, level, needed, sure) -> None:  # type: ignore[no-untyped-def]
     names = [(system, base) for system in ("fine-tuned", "adapted") for base in ("BiLSTM", "monolingual")]
-    found = judge([Difference(*pair, *rest) for pair, *rest in zip(names, deltas, sure, strict=True)])
+    found = classify([Difference(*pair, *rest) for pair, *rest in zip(names, deltas, sure, strict=True)])
     assert (found.level, found.sure) == (level, needed(sure))
 
 
 def test_without_adaptation_hard_and_intermediate_cannot_be_told_apart() -> None:
-    assert judge([Difference("fine-tuned", "BiLSTM", 0.1, True)]).level == "Easy"
-    undecided = judge([Difference("fine-tuned", "BiLSTM", -0.1, True)])
+    assert classify([Difference("fine-tuned", "BiLSTM", 0.1, True)]).level == "Easy"
+    undecided = classify([Difference("fine-tuned", "BiLSTM", -0.1, True)])
     assert (undecided.level, undecided.sure) == ("Undecided", True)
 
 
@@ -75,7 +75,7 @@ def test_differences_are_tested_on_the_same_examples_and_corrected() -> None:
         "BiLSTM": [[9, 9, 9, 8, 9] * 8, [9, 9, 9, 9, 9] * 8, [9, 9, 9, 9, 8] * 8],
         "adapted": [[9, 9, 9, 8, 9] * 8, [9, 9, 9, 9, 9] * 8, [9, 9, 9, 9, 9] * 8],
     }
-    frame = compared(results(right), [("fine-tuned", "BiLSTM"), ("adapted", "BiLSTM")], "accuracy")
+    frame = compare_systems(results(right), [("fine-tuned", "BiLSTM"), ("adapted", "BiLSTM")], "accuracy")
     first, second = frame.iter_rows(named=True)
     assert (first["system"], first["baseline"], first["seeds"]) == ("fine-tuned", "BiLSTM", 3)
     assert first["delta"] == pytest.approx((7.4 + 7.4 + 7.4) / 30 - (8.8 + 9 + 8.8) / 30)
@@ -86,16 +86,16 @@ def test_differences_are_tested_on_the_same_examples_and_corrected() -> None:
     assert frame.select("low", "high").rows() == [pytest.approx((one.low, one.high)) for one in tests]
     assert frame["holm"].to_list() == pytest.approx(list(holm(p)))
     assert (first["significant"], second["significant"]) == (True, False)
-    assert differences_of(frame) == [
+    assert to_differences(frame) == [
         Difference("fine-tuned", "BiLSTM", first["delta"], True),
         Difference("adapted", "BiLSTM", second["delta"], False),
     ]
-    assert judge(differences_of(frame)).level == "Intermediate"
+    assert classify(to_differences(frame)).level == "Intermediate"
 
 
 def test_a_difference_that_seeds_do_not_share_is_not_significant() -> None:
     right = {"fine-tuned": [[9] * 40, [5] * 40, [9] * 40], "BiLSTM": [[5] * 40, [6] * 40, [5] * 40]}
-    (row,) = compared(results(right), [("fine-tuned", "BiLSTM")], "accuracy").iter_rows(named=True)
+    (row,) = compare_systems(results(right), [("fine-tuned", "BiLSTM")], "accuracy").iter_rows(named=True)
     scores = [np.array(right[name]) / 10 for name in ("BiLSTM", "fine-tuned")]
     assert paired_t_test(*scores).p < 0.001 < 0.05 < row["p"]  # over sentences alone it would be
     assert row["low"] < 0 < row["high"] and not row["significant"]
@@ -103,16 +103,16 @@ def test_a_difference_that_seeds_do_not_share_is_not_significant() -> None:
 
 def test_one_seed_is_tested_on_examples_alone() -> None:
     right = {"fine-tuned": [[9, 8] * 20], "BiLSTM": [[5, 6] * 20]}
-    (row,) = compared(results(right), [("fine-tuned", "BiLSTM")], "accuracy").iter_rows(named=True)
+    (row,) = compare_systems(results(right), [("fine-tuned", "BiLSTM")], "accuracy").iter_rows(named=True)
     assert row["p"] == pytest.approx(paired_t_test([5, 6] * 20, [9, 8] * 20).p) and row["significant"]
 
 
 def test_without_predictions_nothing_is_tested() -> None:
     alone = Results(results({"fine-tuned": [[9] * 4, [8] * 4], "BiLSTM": [[5] * 4, [6] * 4]}).frame)
-    (row,) = compared(alone, [("fine-tuned", "BiLSTM")], "accuracy").iter_rows(named=True)
+    (row,) = compare_systems(alone, [("fine-tuned", "BiLSTM")], "accuracy").iter_rows(named=True)
     assert row["delta"] == pytest.approx(0.3)
     assert (row["p"], row["holm"], row["low"], row["significant"]) == (None, None, None, False)
 
 
 def test_nothing_to_compare() -> None:
-    assert compared(results({"fine-tuned": [[9] * 4]}), [], "accuracy").is_empty()
+    assert compare_systems(results({"fine-tuned": [[9] * 4]}), [], "accuracy").is_empty()

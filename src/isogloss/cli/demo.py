@@ -15,7 +15,7 @@ from isogloss.cli.screen import err, library_warnings, out, print_error, print_n
 if TYPE_CHECKING:
     import polars as pl
 
-    from isogloss.demo.study import Amounts
+    from isogloss.demo.study import DemoSizes
     from isogloss.report.sections import Section
     from isogloss.store.entries import Store
 
@@ -33,14 +33,14 @@ def demo(
 ) -> None:
     """Tell the whole story in the laboratory: where languages meet, what breaks transfer, and what repairs it."""
     _show_languages()  # before anything slow is imported
-    from isogloss.demo.study import Amounts
+    from isogloss.demo.study import DemoSizes
     from isogloss.store.entries import Store
 
     options: dict[str, Any] = {"device": device, **({} if workers is None else {"workers": workers})}
     store = Store(output / "store")
     try:
         with library_warnings():
-            parts = _run_demo(replace(Amounts(), parallel=sentences), output, store, options)
+            parts = _run_demo(replace(DemoSizes(), parallel=sentences), output, store, options)
     except KeyboardInterrupt:
         print_note(f"the work so far is kept in {output}; the same command goes on from there")
         raise
@@ -64,10 +64,10 @@ def _show_languages() -> None:
     show_table("\nOne meaning in all of them", ("code", "sentence"), shortest.items())
 
 
-def _run_demo(amounts: Amounts, folder: Path, store: Store, options: dict[str, Any]) -> list[Section]:
+def _run_demo(amounts: DemoSizes, folder: Path, store: Store, options: dict[str, Any]) -> list[Section]:
     """The five parts, shown one after the other and written to the report."""
     from isogloss.demo import story as story
-    from isogloss.demo.study import NAME, demo_diagnosis, demo_study
+    from isogloss.demo.study import STUDY_NAME, demo_diagnosis, demo_study
     from isogloss.diagnosis.diagnose import diagnose
     from isogloss.report.inputs import inputs_from_store
     from isogloss.report.statistics import compute_statistics
@@ -81,9 +81,9 @@ def _run_demo(amounts: Amounts, folder: Path, store: Store, options: dict[str, A
         print_error(f"{label}: {reason}")
     if failed:
         raise typer.Exit(1)
-    subject = inputs_from_store(store.folder, NAME)
+    subject = inputs_from_store(store.folder, STUDY_NAME)
     analysis = compute_statistics(subject)
-    parts = [story.meeting(subject), story.layers(subject), story.gaps(subject, analysis)]
+    parts = [story.similarity_section(subject), story.reinit_section(subject), story.gap_section(subject, analysis)]
     for part in parts:
         _show_section(part)
     diagnosis = demo_diagnosis(amounts)
@@ -94,10 +94,10 @@ def _run_demo(amounts: Amounts, folder: Path, store: Store, options: dict[str, A
             out=folder / diagnosis["lang"],
             store=store.folder,
             watch=watch,
-            tell=_print_step,
+            on_progress=_print_step,
             **options,
         )
-    parts += [story.unseen(verdict), story.adjustment(subject, analysis, amounts.bitext)]
+    parts += [story.unseen_section(verdict), story.adjustment_section(subject, analysis, amounts.bitext)]
     for part in parts[-2:]:
         _show_section(part)
     _histograms(subject.distances.frame.filter(metric=story.METRIC))

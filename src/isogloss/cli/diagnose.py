@@ -14,7 +14,7 @@ from isogloss.cli.screen import err, library_warnings, out, print_note, show_tab
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from isogloss.diagnosis.treatments import Sizes
+    from isogloss.diagnosis.treatments import TrainingSizes
     from isogloss.diagnosis.verdict import Verdict
     from isogloss.results.tables.tables import Table
 
@@ -73,7 +73,6 @@ def diagnose(
 
     folder = output or Path(f"diagnosis-{lang}")
     opened = Store(store or folder / "store")
-    options = {} if workers is None else {"workers": workers}
     try:
         with library_warnings(), study_progress(opened) as watch:
             verdict = run_diagnosis(
@@ -97,8 +96,8 @@ def diagnose(
                 threads=threads,
                 device=device,
                 watch=watch,
-                tell=lambda what: err.print(f"{what} …", soft_wrap=True, markup=False),
-                **options,
+                on_progress=lambda what: err.print(f"{what} …", soft_wrap=True, markup=False),
+                workers=workers,
             )
     except KeyboardInterrupt:
         print_note(f"the work so far is kept in {folder}; the same command goes on from there")
@@ -129,19 +128,19 @@ def _sizes(
     adapt: list[str] | None,
     pretrain: list[str] | None,
     vocabulary: int | None,
-) -> Sizes:
+) -> TrainingSizes:
     """What was given, over what is usual for the language."""
-    from isogloss.diagnosis.inputs import usual_sizes
-    from isogloss.diagnosis.treatments import Sizes
+    from isogloss.diagnosis.inputs import default_sizes
+    from isogloss.diagnosis.treatments import TrainingSizes
     from isogloss.studies.schema.overrides import parse_overrides
 
-    defaults = usual_sizes(lang)
+    defaults = default_sizes(lang)
     words_of = {"finetune": finetune, "bilstm": bilstm, "adapt": adapt, "pretrain": pretrain}
     merged: dict[str, Any] = {
         name: _over(getattr(defaults, name), parse_overrides(words or (), f"--{name}"))
         for name, words in words_of.items()
     }
-    return Sizes(**merged, adapter=defaults.adapter, vocabulary=vocabulary or defaults.vocabulary)
+    return TrainingSizes(**merged, adapter=defaults.adapter, vocabulary=vocabulary or defaults.vocabulary)
 
 
 def _over(defaults: Any, overrides: dict[str, Any]) -> dict[str, Any]:

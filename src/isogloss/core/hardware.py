@@ -1,9 +1,11 @@
-"""What there is to compute with, found out without loading PyTorch."""
+"""Processors and GPUs that this process may use, detected without loading PyTorch."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+from collections.abc import Iterator
 
 
 def cores() -> int:
@@ -32,3 +34,16 @@ def kind_of(device: str | None) -> str:
     ('cuda', 'cpu')
     """
     return device.partition(":")[0] if device else "cuda" if gpus() else "cpu"
+
+
+@contextlib.contextmanager
+def limited_threads(count: int) -> Iterator[None]:
+    """Let PyTorch use `count` CPU threads; results depend on the number in their last bits."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,11 +1,12 @@
-"""The story that `isogloss demo` tells, in five parts: every sentence is made from what was just measured.
+"""The five sections of `isogloss demo`; every sentence is computed from the results.
 
-The first sentence of each part is its summary; the others, the table and the picture are for the page.
+The first sentence of each section is its finding; the others, the table and the figure are for the page.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -24,124 +25,132 @@ from isogloss.results.rows.curves import Curves
 from isogloss.results.tables.curve_summary import curve_table
 from isogloss.results.tables.tables import Cell, Table, delta_table
 
-SHOWN = ("qlb", "qlc", "qld", "qlf", "qlj")  # of the curves: relatives of the source, strangers, an unseen one
+CURVE_LANGUAGES = ("qlb", "qlc", "qld", "qlf", "qlj")  # relatives of the source, unrelated ones, an unseen one
 MATCHING, METRIC = "matching", "l2"
 
 
-def named(code: str) -> str:
+def language_label(code: str) -> str:
     """
-    >>> named("qlj")
+    >>> language_label("qlj")
     'Jagur (qlj)'
     """
     return f"{script_and_name(code)[1]} ({code})"
 
 
-def meeting(subject: ReportInputs) -> Section:
-    """How alike languages are, layer by layer."""
-    curves = _curves(subject, REFERENCE)
-    few = Curves(curves.frame.filter(pl.col("target").is_in(SHOWN)))
-    chart = few.plot().configure_legend(orient="bottom", symbolOpacity=1)
-    shapes = subject.results.curves.shapes.filter(changes=REFERENCE)
-    inner = {index: rows.filter("rises", "falls").height for (index,), rows in shapes.group_by("index")}
-    others = ", ".join(f"{name} for {inner[name]}" for name in curves.indexes if name != MATCHING)
+def similarity_section(inputs: ReportInputs) -> Section:
+    """Similarity between languages, by layer."""
+    curves = _curves(inputs, REFERENCE)
+    selected = Curves(curves.frame.filter(pl.col("target").is_in(CURVE_LANGUAGES)))
+    chart = selected.plot().configure_legend(orient="bottom", symbolOpacity=1)
+    shapes = inputs.results.curves.shapes.filter(changes=REFERENCE)
+    rising_and_falling = {index: rows.filter("rises", "falls").height for (index,), rows in shapes.group_by("index")}
+    other_indexes = ", ".join(f"{name} for {rising_and_falling[name]}" for name in curves.indexes if name != MATCHING)
     mean = curves.mean().filter(index=MATCHING).sort("layer")["mean"].to_list()
     best = mean.index(max(mean))
     languages = curves.frame["target"].n_unique()
     peaks = curves.frame.filter(index=MATCHING).sort("value", descending=True).unique("target", maintain_order=True)
-    most, least = peaks.row(0, named=True), peaks.row(-1, named=True)
+    most_similar, least_similar = peaks.row(0, named=True), peaks.row(-1, named=True)
     return Section(
-        "1. Where languages meet",
+        "1. Similarity by layer",
         (
-            f"Matching with {named(SOURCE)} rises to an inner layer and falls after it for {inner[MATCHING]} of "
-            f"{languages} languages ({others}); on average it is {mean[0]:.2f} at layer 0, {mean[best]:.2f} at layer "
-            f"{best} and {mean[-1]:.2f} at layer {len(mean) - 1}.",
-            f"Each at its best layer, the most alike is {named(most['target'])}, {most['value']:.2f} at layer "
-            f"{most['layer']}; the least alike is {named(least['target'])}, {least['value']:.2f} at layer "
-            f"{least['layer']}. The encoder has read raw text of seven languages, and never a translation.",
+            f"Matching accuracy with {language_label(SOURCE)} rises to an inner layer and falls after it for "
+            f"{rising_and_falling[MATCHING]} of {languages} languages ({other_indexes}); the mean is {mean[0]:.2f} at "
+            f"layer 0, {mean[best]:.2f} at layer {best} and {mean[-1]:.2f} at layer {len(mean) - 1}.",
+            f"At its best layer, the most similar language is {_at_peak(most_similar)}; the least similar is "
+            f"{_at_peak(least_similar)}. The encoder was pretrained on raw text of seven languages, without "
+            "translations.",
         ),
-        curve_table(few),
+        curve_table(selected),
         image=render_chart(chart, f"Similarity with {SOURCE} by layer, a line for each language"),
     )
 
 
-def layers(subject: ReportInputs) -> Section:
-    """RANDOM-INIT: what pairs of layers are worth at home and abroad."""
-    results = subject.results
-    drawn = results.frame.filter(pl.col("changes").is_in([REFERENCE, *PAIRS]))
-    only = replace(subject, results=replace(results, frame=drawn, curves=Curves(results.curves.frame.clear())))
-    analysis = compute_statistics(only)
-    away = analysis.means.sort("delta", descending=False)
-    home = {row["change"]: row["delta"] for row in analysis.deltas.filter(target=SOURCE).iter_rows(named=True)}
-    told = [
+def reinit_section(inputs: ReportInputs) -> Section:
+    """RANDOM-INIT: the effect of re-initialising pairs of layers in the source and in other languages."""
+    results = inputs.results
+    reinit_rows = results.frame.filter(pl.col("changes").is_in([REFERENCE, *PAIRS]))
+    reinit_inputs = replace(
+        inputs, results=replace(results, frame=reinit_rows, curves=Curves(results.curves.frame.clear()))
+    )
+    statistics = compute_statistics(reinit_inputs)
+    other_languages = statistics.means.sort("delta", descending=False)
+    source_deltas = {
+        row["change"]: row["delta"] for row in statistics.deltas.filter(target=SOURCE).iter_rows(named=True)
+    }
+    descriptions = [
         f"layers {row['change']}: {signed(row['delta'])} points of {row['metric']} on average in other languages, "
-        f"{signed(home[row['change']])} in {SOURCE} itself"
-        for row in (away.row(0, named=True), away.row(-1, named=True))
+        f"{signed(source_deltas[row['change']])} in {SOURCE} itself"
+        for row in (other_languages.row(0, named=True), other_languages.row(-1, named=True))
     ]
-    rows = pl.concat([analysis.deltas, analysis.means], how="diagonal")
+    rows = pl.concat([statistics.deltas, statistics.means], how="diagonal")
     return Section(
-        "2. Which layers carry transfer",
+        "2. Layers that matter for transfer",
         (
-            f"Drawn anew before fine-tuning, the pair that costs most is {told[0]}; the one that costs least is "
-            f"{told[1]}.",
-            *(one for sentences in findings(only, analysis).values() for one in sentences),
+            f"Of the layer pairs re-initialised before fine-tuning, the largest loss is for {descriptions[0]}; the "
+            f"smallest is for {descriptions[1]}.",
+            *(sentence for sentences in findings(reinit_inputs, statistics).values() for sentence in sentences),
         ),
         delta_table(rows.sort(pl.col("target") == OTHER_TARGETS, maintain_order=True), reference=REFERENCE),
     )
 
 
-def gaps(subject: ReportInputs, analysis: ReportStatistics) -> Section:
-    """Whether languages that are more alike lose less."""
-    rows = analysis.correlations.filter(pl.col("layer").is_null(), changes=REFERENCE)
-    found = rows.filter(pl.col("value").is_not_null())
-    told = ", ".join(f"{row['index']} {_number(row['value'])} (p = {row['p']:.2g})" for row in found.to_dicts())
-    unknown = "; ".join(f"{row['index']}: {row['note']}" for row in rows.to_dicts() if row["value"] is None)
-    lost = analysis.scores.filter(other_language(), changes=REFERENCE).sort("gap")
-    low, high = lost.row(0, named=True), lost.row(-1, named=True)
-    drawn = {name: spec for name, spec in figures(subject, analysis) if name.startswith("gap")}
-    chosen = next((spec for name, spec in drawn.items() if REFERENCE in name and MATCHING in name), None)
+def gap_section(inputs: ReportInputs, statistics: ReportStatistics) -> Section:
+    """Correlation of cross-lingual gap and similarity."""
+    rows = statistics.correlations.filter(pl.col("layer").is_null(), changes=REFERENCE)
+    defined = rows.filter(pl.col("value").is_not_null())
+    correlations = ", ".join(
+        f"{row['index']} {_number(row['value'])} (p = {row['p']:.2g})" for row in defined.to_dicts()
+    )
+    undefined = "; ".join(f"{row['index']}: {row['note']}" for row in rows.to_dicts() if row["value"] is None)
+    gap_rows = statistics.scores.filter(other_language(), changes=REFERENCE).sort("gap")
+    low, high = gap_rows.row(0, named=True), gap_rows.row(-1, named=True)
+    gap_figures = {name: spec for name, spec in figures(inputs, statistics) if name.startswith("gap")}
+    figure = next((spec for name, spec in gap_figures.items() if REFERENCE in name and MATCHING in name), None)
     return Section(
-        "3. Do languages that are more alike lose less?",
+        "3. Similarity and cross-lingual gap",
         (
-            f"ρ of gap and similarity over {lost.height} languages: {told or unknown}. {_verdict_on(rows)}",
-            f"The gap to {named(SOURCE)} goes from {points(low['gap'])} points in {named(low['target'])} to "
-            f"{points(high['gap'])} in {named(high['target'])}. Similarity is the mean over all layers, before "
-            "fine-tuning.",
+            f"Spearman's ρ of gap and similarity over {gap_rows.height} languages: {correlations or undefined}. "
+            f"{_correlation_summary(rows)}",
+            f"The gap to {language_label(SOURCE)} ranges from {points(low['gap'])} points in "
+            f"{language_label(low['target'])} to {points(high['gap'])} in {language_label(high['target'])}. Similarity "
+            "is the mean over all layers before fine-tuning.",
         ),
-        image=render_chart(chosen, f"The gap of each language against its {MATCHING}") if chosen else None,
+        image=render_chart(figure, f"The gap of each language against its {MATCHING}") if figure else None,
     )
 
 
-def unseen(verdict: Verdict) -> Section:
-    """The language that the model never saw, before and after its remedy."""
+def unseen_section(verdict: Verdict) -> Section:
+    """A language not seen in pretraining, before and after a remedy."""
     scores = dict(verdict.systems.select("system", "test").iter_rows())
-    told = ", ".join(f"{system} {points(score)}" for system, score in scores.items())
-    sure = "" if verdict.sure else ", though not significantly"
+    system_list = ", ".join(f"{system} {points(score)}" for system, score in scores.items())
+    significance = "" if verdict.sure else " (not significant)"
     gains = "".join(
-        f" {row['system'].capitalize()} against {row['against']}: {signed(row['delta'])} points"
+        f" {row['system'].capitalize()} compared with {row['against']}: {signed(row['delta'])} points"
         f"{'' if row['significant'] else ', not significant'}."
         for row in verdict.remedies.filter(pl.col("delta").is_not_null()).iter_rows(named=True)
     )
     below = "no longer below a baseline" if verdict.repaired else "still below a baseline"
     return Section(
-        f"4. A language that the model never saw: {named(verdict.lang)}",
+        f"4. A language not seen in pretraining: {language_label(verdict.lang)}",
         (
-            f"{named(verdict.lang)}, unseen and in the script {verdict.tokenizer.script}, is {verdict.level}{sure}: "
-            f"{told} ({verdict.metric}).{gains} After this the model's best system is {below}.",
+            f"{language_label(verdict.lang)}, unseen and in the script {verdict.tokenizer.script}, is "
+            f"{verdict.level}{significance}: {system_list} ({verdict.metric}).{gains} "
+            f"With the remedy, the model's best system is {below}.",
             *summary(verdict),
         ),
         system_table(verdict),
     )
 
 
-def adjustment(subject: ReportInputs, analysis: ReportStatistics, pairs: int) -> Section:
-    """Words and sentences before and after adjustment on a bitext, and what it does to the task."""
-    distances = subject.distances.summary.filter(metric=METRIC)
+def adjustment_section(inputs: ReportInputs, statistics: ReportStatistics, pairs: int) -> Section:
+    """Word distances, matching and task scores before and after adjustment on a bitext."""
+    distances = inputs.distances.summary.filter(metric=METRIC)
     rows = {row["model"]: row for row in distances.to_dicts()}
     before, after = rows[REFERENCE], rows[ADJUSTED]
-    matching = {name: _pair_curve(subject, name) for name in (REFERENCE, ADJUSTED)}
-    cells = analysis.deltas.filter(change=ADJUSTED, target=BITEXT).with_columns(sure=significant())
+    matching = {name: _pair_curve(inputs, name) for name in (REFERENCE, ADJUSTED)}
+    cells = statistics.deltas.filter(change=ADJUSTED, target=BITEXT).with_columns(sure=significant())
     cell = cells.row(0, named=True)
-    doubt = "" if cell["sure"] else " (not significant)"
+    significance = "" if cell["sure"] else " (not significant)"
     body = [
         (Cell(name), *(Cell(f"{rows[name][column]:.3f}", True) for column in ("related", "unrelated", "overlap",
          "separation")), Cell(_peak(matching[name]), True), Cell(f"{matching[name][-1]:.2f}", True))
@@ -149,32 +158,37 @@ def adjustment(subject: ReportInputs, analysis: ReportStatistics, pairs: int) ->
     ]  # fmt: skip
     head = ("model", "related", "unrelated", "overlap", "separation", "matching, best layer", "last layer")
     return Section(
-        f"5. Adjustment on {pairs} sentence pairs of {named(SOURCE)} and {named(BITEXT)}",
+        f"5. Adjustment on {pairs} sentence pairs of {language_label(SOURCE)} and {language_label(BITEXT)}",
         (
-            f"Adjusted on {pairs} sentence pairs, the distances of related and unrelated words overlap by "
-            f"{after['overlap']:.2f} instead of {before['overlap']:.2f} (a related pair is the closer one in "
+            f"After adjustment on {pairs} sentence pairs, the distances of related and unrelated words overlap by "
+            f"{after['overlap']:.2f} instead of {before['overlap']:.2f} (the related pair is closer in "
             f"{after['separation']:.1%} instead of {before['separation']:.1%}); matching of {SOURCE} and {BITEXT} is "
             f"{matching[ADJUSTED][-1]:.2f} instead of {matching[REFERENCE][-1]:.2f} at the last layer and "
             f"{_peak(matching[ADJUSTED])} instead of {_peak(matching[REFERENCE])} at its best; pos in {BITEXT}: "
-            f"{signed(cell['delta'])} points{doubt}.",
-            f"The distances are those of words at the last layer, {before['n']:,} related pairs of other sentences "
-            "than those that were trained on; the best layer stands in parentheses.",
+            f"{signed(cell['delta'])} points{significance}.",
+            f"Distances are measured at the last layer, on {before['n']:,} related word pairs of held-out sentences; "
+            "the best layer is given in parentheses.",
         ),
         Table(head, tuple(body)),
         image=render_chart(
-            subject.distances.plot(METRIC), "Distances of related and unrelated words before and after adjustment"
+            inputs.distances.plot(METRIC), "Distances of related and unrelated words before and after adjustment"
         ),
     )
 
 
-def _curves(subject: ReportInputs, column: str) -> Curves:
-    return Curves(subject.results.curves.frame.filter(changes=column))
+def _curves(inputs: ReportInputs, condition: str) -> Curves:
+    return Curves(inputs.results.curves.frame.filter(changes=condition))
 
 
-def _pair_curve(subject: ReportInputs, column: str) -> list[float]:
-    """Matching of the languages of the bitext, layer by layer."""
-    rows = _curves(subject, column).frame.filter(index=MATCHING, target=BITEXT)
+def _pair_curve(inputs: ReportInputs, condition: str) -> list[float]:
+    """Matching accuracy of the languages of the bitext, by layer."""
+    rows = _curves(inputs, condition).frame.filter(index=MATCHING, target=BITEXT)
     return rows.sort("layer")["value"].to_list()
+
+
+def _at_peak(row: dict[str, Any]) -> str:
+    """A language with its similarity at its best layer."""
+    return f"{language_label(row['target'])}, {row['value']:.2f} at layer {row['layer']}"
 
 
 def _peak(values: list[float]) -> str:
@@ -185,14 +199,16 @@ def _peak(values: list[float]) -> str:
     return f"{max(values):.2f} ({values.index(max(values))})"
 
 
-def _verdict_on(correlations: pl.DataFrame) -> str:
-    """What correlations of gap and similarity say together."""
-    clear = correlations.filter(pl.col("p") < SIGNIFICANCE_LEVEL)
-    if clear.height < max(1, correlations.height):
-        return f"Significant for {clear.height} of {correlations.height} indexes."
-    if (clear["value"] < 0).all():
-        return "Below 0 and significant for every index: here, languages that are more alike lose less."
-    return "Significant for every index, but not below 0 for all: here, languages that are more alike do not lose less."
+def _correlation_summary(correlations: pl.DataFrame) -> str:
+    """A summary of the correlations over indexes."""
+    significant_rows = correlations.filter(pl.col("p") < SIGNIFICANCE_LEVEL)
+    if significant_rows.height < max(1, correlations.height):
+        return f"Significant for {significant_rows.height} of {correlations.height} indexes."
+    if (significant_rows["value"] < 0).all():
+        return "Negative and significant for every index: here, more similar languages have smaller gaps."
+    return (
+        "Significant for every index, but not negative for all: here, more similar languages do not have smaller gaps."
+    )
 
 
 def _number(value: float) -> str:

@@ -1,7 +1,7 @@
-"""What `isogloss demo` does: one study and one diagnosis in the laboratory, small enough for three minutes.
+"""The study and the diagnosis of `isogloss demo`, in the laboratory.
 
-The study fine-tunes the laboratory's encoder as it is, with pairs of layers drawn anew (RANDOM-INIT), and after
-adjustment on a bitext; and measures how alike languages are inside it.
+The study fine-tunes the laboratory's encoder directly, with pairs of layers re-initialised (RANDOM-INIT) and after
+adjustment on a bitext, and measures similarity between languages inside the model.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ from typing import Any
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.diagnosis.inputs import LABORATORY_SIZES
 
-NAME = "demo"
-SOURCE, BITEXT, UNSEEN = "qla", "qlf", "qlj"  # trained on; adjusted with; never seen, and in letters of others
+STUDY_NAME = "demo"
+SOURCE, BITEXT, UNSEEN = (
+    "qla",
+    "qlf",
+    "qlj",
+)  # source; bitext with the source; unseen, in another script than its relatives
 REFERENCE, PAIRS, ADJUSTED = "REF", ("1-2", "5-6", "11-12"), "adjusted"
-LINES = 20  # of raw text for each step of the monolingual model: as many as adaptation reads
+TEXT_LINES_PER_STEP = 20  # of the monolingual model: as in adaptation
 
 
 @dataclass(frozen=True)
-class Amounts:
-    """Sentences, pairs, lines and epochs. The first five are the study's, the others the diagnosis's."""
+class DemoSizes:
+    """Numbers of sentences, pairs, lines and epochs; the first five are of the study, the others of the diagnosis."""
 
     parallel: int = 200
     train: int = 300
@@ -35,48 +39,49 @@ class Amounts:
     seeds: int = 3
 
 
-def demo_study(amounts: Amounts) -> dict[str, Any]:
-    """The study, as it would stand in a file.
+def demo_study(sizes: DemoSizes) -> dict[str, Any]:
+    """The study as a study document.
 
-    >>> list(demo_study(Amounts())["changes"])
+    >>> list(demo_study(DemoSizes())["changes"])
     ['REF', '1-2', '5-6', '11-12', 'adjusted']
     """
-    measured = {"when": ["before"], "changes": [REFERENCE, ADJUSTED]}
+    measurement = {"when": ["before"], "changes": [REFERENCE, ADJUSTED]}
     bitext = f"lab:{SOURCE},{BITEXT}/{{}}/{{}}"
-    adjust = {"bitext": bitext.format("train", amounts.bitext), "settings": {"learning_rate": 1e-4}}
+    adjust = {"bitext": bitext.format("train", sizes.bitext), "settings": {"learning_rate": 1e-4}}
     return {
-        "name": NAME,
-        "description": "The laboratory's encoder: where its languages meet, which layers carry transfer, whether "
-        "languages that are more alike lose less, what adjustment does; and a language that it never saw.",
+        "name": STUDY_NAME,
+        "description": "The laboratory's encoder: similarity by layer, layers that matter for transfer, correlation of "
+        "similarity and gap, adjustment; and a language not seen in pretraining.",
         "models": "laboratory",
         "changes": {REFERENCE: [], **{pair: [{"reinit": pair}] for pair in PAIRS}, ADJUSTED: [{"adjust": adjust}]},
         "tasks": ["pos"],
-        "sources": {SOURCE: {"train": f"lab:{SOURCE}/train/{amounts.train}", "dev": f"lab:{SOURCE}/dev/50"}},
-        "targets": {lang: f"lab:{lang}/test/{amounts.test}" for lang in LANGUAGES},
-        "settings": {"epochs": amounts.epochs, "batch": 16, "learning_rate": 5e-4},
-        "measure": {"parallel": f"lab:{','.join(LANGUAGES)}/test/{amounts.parallel}", **measured},
-        "distances": {"bitext": bitext.format("test", amounts.parallel), **measured},
+        "sources": {SOURCE: {"train": f"lab:{SOURCE}/train/{sizes.train}", "dev": f"lab:{SOURCE}/dev/50"}},
+        "targets": {lang: f"lab:{lang}/test/{sizes.test}" for lang in LANGUAGES},
+        "settings": {"epochs": sizes.epochs, "batch": 16, "learning_rate": 5e-4},
+        "measure": {"parallel": f"lab:{','.join(LANGUAGES)}/test/{sizes.parallel}", **measurement},
+        "distances": {"bitext": bitext.format("test", sizes.parallel), **measurement},
         "networks": "discard",
     }
 
 
-def demo_diagnosis(amounts: Amounts) -> dict[str, Any]:
-    """Arguments of `diagnose`: less of everything than the laboratory's usual, the rates as they are. Batches are of
-    four, so that fine-tuning and the BiLSTM take a hundred steps in few epochs: with fewer neither has learnt much, and
-    scoring the dev set costs the BiLSTM more than learning."""
-    usual = LABORATORY_SIZES
+def demo_diagnosis(demo_sizes: DemoSizes) -> dict[str, Any]:
+    """Arguments of `diagnose`: smaller sizes than the laboratory's defaults, with the same learning rates.
+
+    Batches of four give fine-tuning and the BiLSTM about a hundred steps in few epochs, which both need.
+    """
+    laboratory = LABORATORY_SIZES
     sizes = replace(
-        usual,
-        finetune={**usual.finetune, "epochs": amounts.unseen_epochs, "batch": 4},
-        bilstm={"epochs": amounts.bilstm_epochs, "batch": 4},
-        pretrain={**usual.pretrain, "steps": max(1, amounts.text // LINES)},
+        laboratory,
+        finetune={**laboratory.finetune, "epochs": demo_sizes.unseen_epochs, "batch": 4},
+        bilstm={"epochs": demo_sizes.bilstm_epochs, "batch": 4},
+        pretrain={**laboratory.pretrain, "steps": max(1, demo_sizes.text // TEXT_LINES_PER_STEP)},
     )
-    labelled = {"train": amounts.labelled, "dev": 30, "test": amounts.unseen_test}
+    labelled = {"train": demo_sizes.labelled, "dev": 30, "test": demo_sizes.unseen_test}
     return {
         "lang": UNSEEN,
         **{split: f"lab:{UNSEEN}/{split}/{number}" for split, number in labelled.items()},
-        "text": f"lab:{UNSEEN}/train/{amounts.text}",
-        "seeds": amounts.seeds,
+        "text": f"lab:{UNSEEN}/train/{demo_sizes.text}",
+        "seeds": demo_sizes.seeds,
         "remedies": ["transliterate"],
         "sizes": sizes,
     }

@@ -1,43 +1,56 @@
-"""`ig.diagnose`: how well does a model serve a language that it did not see, what helps, and the best model of all.
+"""`ig.diagnose`: how well a model serves a language that it did not see in pretraining, and what improves it.
 
-The comparison of the slides on unseen languages, the verdict (see `verdict`), tokenizer statistics, a ranking of
-sources, remedies within a budget, and in the end a model, a recipe and a report. All training is done by studies in
-one store, so that whatever is killed, the same call goes on.
+The comparison of Muller et al. (2021), the verdict (see `difficulty`), tokenizer statistics, a ranking of source
+languages, remedies within a time budget; then the best model, a recipe and a report. All training is done by studies in
+one store, so that an interrupted diagnosis resumes.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from isogloss.core.errors import IsoglossError, UsageError
+from isogloss.core.hardware import limited_threads
 from isogloss.core.registry import check_name
-from isogloss.diagnosis.difficulty import BASELINES, BILSTM, SERVING, compared, differences_of, holds, judge
-from isogloss.diagnosis.inputs import (
-    Given,
-    Sources,
-    code_switched,
-    from_laboratory,
-    gather,
-    labelled_sources,
-    references,
-    usual_sizes,
+from isogloss.diagnosis.comparison import comparison_study
+from isogloss.diagnosis.difficulty import (
+    BASELINES,
+    BILSTM,
+    MODEL_SYSTEMS,
+    below_no_baseline,
+    classify,
+    compare_systems,
+    to_differences,
 )
-from isogloss.diagnosis.inspection import Look, Parallel, look
-from isogloss.diagnosis.remedies import chosen_remedies
-from isogloss.diagnosis.remedy_search import begin, remedy_frame, search
+from isogloss.diagnosis.inputs import (
+    CorpusInput,
+    Sources,
+    collect_inputs,
+    default_sizes,
+    labelled_sources,
+    laboratory_corpora,
+    references,
+    with_code_switching,
+)
+from isogloss.diagnosis.inspection import ModelInspection, Parallel, inspect_model
 from isogloss.diagnosis.report import write_report
+from isogloss.diagnosis.search import remedy_frame, search_remedies, select_remedies, start_search
 from isogloss.diagnosis.source_ranking import script_and_name
-from isogloss.diagnosis.study_runner import Bench, Trial, joined
-from isogloss.diagnosis.treatments import Material, Sizes, comparison, in_small_batches, treatment
+from isogloss.diagnosis.study_runner import StudyOutcome, StudyRunner, concatenate_results
+from isogloss.diagnosis.treatments import (
+    DiagnosisInputs,
+    StudyDocument,
+    TrainingSizes,
+    Treatment,
+    fit_batch_sizes,
+    treatment_study,
+)
 from isogloss.diagnosis.verdict import Verdict, system_scores
-from isogloss.diagnosis.zero_shot import carrying, estimated, ways
+from isogloss.diagnosis.zero_shot import candidate_treatments, estimate_score, transfer_study
 from isogloss.languages.codes import canonical
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
@@ -48,191 +61,217 @@ from isogloss.studies.schema.write_study import only, write_recipe
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import PARTS
 
-Tell = Callable[[str], None]
-
 
 def diagnose(
     model: LoadedModel | str | os.PathLike[str],
     *,
     lang: str,
-    train: Given = None,
-    dev: Given = None,
-    test: Given = None,
-    text: Given = None,
+    train: CorpusInput = None,
+    dev: CorpusInput = None,
+    test: CorpusInput = None,
+    text: CorpusInput = None,
     task: str = "pos",
-    source: Mapping[str, tuple[Given, Given]] | None = None,
-    lexicon: Given = None,
+    source: Mapping[str, tuple[CorpusInput, CorpusInput]] | None = None,
+    lexicon: CorpusInput = None,
     parallel: Parallel = None,
-    comparable: Mapping[str, Given] | None = None,
+    comparable: Mapping[str, CorpusInput] | None = None,
     seeds: int | Sequence[int] = 3,
     budget: float | None = None,
     remedies: Sequence[str] | None = None,
-    sizes: Sizes | None = None,
+    sizes: TrainingSizes | None = None,
     out: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
     threads: int = 1,
     device: str | None = None,
+    backend: str = "local",
+    workers: int | None = None,
+    per_gpu: int = 1,
     watch: Watch | None = None,
-    tell: Tell | None = None,
-    **options: Any,
+    on_progress: Callable[[str], None] | None = None,
 ) -> Verdict:
-    """The verdict on a language, with all that it rests on; the best model, a recipe and a report in the folder `out`.
+    """Classify a language as Easy, Intermediate or Hard for a model, try remedies, and save the best model.
 
-    Corpora are paths, `hub:…`, `lab:…` or corpora in memory; for a language of the laboratory those not given come from
-    there. With `train`, `dev` and `test` the four systems of the slides are compared and remedies tried; without
-    `train` the task is carried over from the best of the languages of `source` (`{"en": (train, dev)}`). `text`: raw
-    text of the language, for adaptation. `lexicon`: from the language of the first source to this one, for
-    code-switching. `parallel` or `comparable` text of several languages, this one among them: similarity inside the
-    model, for the ranking of sources.
+    A corpus is a path, `hub:…`, `lab:…`, a list of these, or a corpus in memory. For a language of the laboratory,
+    missing corpora come from the laboratory. With `train`, `dev` and `test` four systems are compared and remedies are
+    tried. Without `train` the task is transferred from the best language of `source`.
 
-    `budget`: minutes for remedies. `remedies`: these, in this order (`[]`: none); all that apply where not given, the
-    most promising first. `sizes`: how everything is trained. `store`: where training is kept, `out/store` if not
-    given; networks that did not win are removed from it. `options` are those of the backend.
+    Args:
+        model: A loaded model, a folder or a Hugging Face name.
+        lang: Code of the language.
+        train: Labelled data of the language.
+        dev: Labelled data on which epochs, systems and remedies are chosen.
+        test: Labelled data for the scores.
+        text: Raw text of the language, for adaptation.
+        task: Name of the task.
+        source: Labelled data of other languages, `{"en": (train, dev)}`.
+        lexicon: Bilingual lexicon from the first source language to this one, for code-switching.
+        parallel: Parallel text with this language, for similarity inside the model and the ranking of sources.
+        comparable: Text of several languages on similar topics, for the ranking of sources.
+        seeds: Number of seeds, or the seeds.
+        budget: Minutes for remedies (default: no limit).
+        remedies: Names of the remedies to try, in this order; `[]`: none; default: all that apply, by urgency.
+        sizes: Training options of all systems.
+        out: Folder for the model, the recipe and the report (default: `diagnosis-LANG`).
+        store: Folder of the store (default: `out/store`); all networks but the best are removed from it.
+        threads: CPU threads per process.
+        device: Device, such as "cpu" or "cuda".
+        backend: Backend of the studies: "local", "ray" or "slurm".
+        workers: Number of worker processes (default: chosen by the backend).
+        per_gpu: Jobs that share one GPU.
+        watch: Called with every job and its outcome.
+        on_progress: Called with a sentence at the start of every part.
     """
     check_name(task, TASKS, "task")
     folder, code = Path(out or f"diagnosis-{lang}").absolute(), canonical(lang)
-    given = {"train": train, "dev": dev, "test": test, "text": text}
-    material = gather(model, code, task, folder, from_laboratory(code, given, labelled=not source))
+    corpora = laboratory_corpora(code, {"train": train, "dev": dev, "test": test, "text": text}, labelled=not source)
+    inputs = collect_inputs(model, code, task, folder, corpora)
     sources = labelled_sources(source or {}, folder)
-    if not material.train and not sources:
-        raise UsageError("nothing to learn from: give labelled data (train, dev and test), or a source")
-    material = code_switched(material, sources, lexicon, folder)
-    told = tell or (lambda what: None)
-    told("looking at the tokenizer and at other languages")
-    texts = {name: references(f"{name}-text", one, folder) for name, one in (comparable or {}).items()}
-    with _threads(threads):
-        seen = look(material, tuple(sources), parallel, texts, device)
-    case = _Case(
-        material,
-        seen,
+    if not inputs.train and not sources:
+        raise UsageError("no labelled data: expected train, dev and test, or source")
+    inputs = with_code_switching(inputs, sources, lexicon, folder)
+    report_progress = on_progress or (lambda sentence: None)
+    report_progress("inspecting the tokenizer and related languages")
+    texts = {name: references(f"{name}-text", corpus, folder) for name, corpus in (comparable or {}).items()}
+    with limited_threads(threads):
+        inspection = inspect_model(inputs, tuple(sources), parallel, texts, device)
+    options: dict[str, int | str | None] = {} if workers is None else {"workers": workers}
+    if per_gpu != 1:
+        options["per_gpu"] = per_gpu
+    diagnosis = _Diagnosis(
+        inputs,
+        inspection,
         sources,
-        _fitting(sizes or usual_sizes(code), material),
+        _fitted_sizes(sizes or default_sizes(code), inputs),
         tuple(range(seeds) if isinstance(seeds, int) else seeds),
         threads,
-        Bench(folder, Store(store or folder / "store"), {"device": device, **options}, watch),
-        told,
+        StudyRunner(folder, Store(store or folder / "store"), device, backend, options, watch),
+        report_progress,
     )
-    verdict = case.labelled(remedies, budget) if material.train else case.unlabelled()
+    verdict = diagnosis.supervised(remedies, budget) if inputs.train else diagnosis.zero_shot()
     verdict.write()
     write_report(verdict)
     return verdict
 
 
-def _fitting(sizes: Sizes, material: Material) -> Sizes:
-    """Sizes for as many labelled sentences as there are."""
-    task = TASKS[material.task]
-    if not material.train or task.name not in PARTS:
+def _fitted_sizes(sizes: TrainingSizes, inputs: DiagnosisInputs) -> TrainingSizes:
+    """Batch sizes for the number of labelled sentences."""
+    task = TASKS[inputs.task]
+    if not inputs.train or task.name not in PARTS:
         return sizes
-    sentences = len(read_corpora(material.train, task.corpus, lang=material.lang))
-    return in_small_batches(sizes, sentences, task.recipe.batch, PARTS[task.name].recipe.batch)
+    sentences = len(read_corpora(inputs.train, task.corpus, lang=inputs.lang))
+    return fit_batch_sizes(sizes, sentences, task.recipe.batch, PARTS[task.name].recipe.batch)
 
 
 @dataclass(frozen=True)
-class _Case:
-    """A language to be diagnosed, and all that is needed for it."""
+class _Diagnosis:
+    """One diagnosis: its inputs and how its studies are run."""
 
-    material: Material
-    look: Look
+    inputs: DiagnosisInputs
+    inspection: ModelInspection
     sources: Sources
-    sizes: Sizes
+    sizes: TrainingSizes
     seeds: Sequence[int]
     threads: int
-    bench: Bench
-    tell: Tell
+    runner: StudyRunner
+    report_progress: Callable[[str], None]
 
     @property
     def metric(self) -> str:
-        return TASKS[self.material.task].main_metric
+        return TASKS[self.inputs.task].main_metric
 
-    def labelled(self, remedies: Sequence[str] | None, budget: float | None) -> Verdict:
-        """The comparison, then remedies."""
-        chosen = chosen_remedies(remedies, self.material, self.look.findings)
-        self.tell("comparing the four systems" if self.material.text else "comparing with the BiLSTM: no raw text")
-        trial = self._done(comparison(self.material, self.sizes, self.seeds, self.threads))
-        start = begin(trial, self.metric)
-        self.bench.forget([trial], trial.best_run(start.best.system, self.metric))
-        found = search(start, chosen, self.bench, self._treatment, self.metric, budget and 60 * budget, self.tell)
-        baselines = [name for name in BASELINES if name in trial.plan.study.models]
-        pairs = [(one, other) for one in SERVING if one in trial.plan.study.models for other in baselines]
-        differences = compared(trial.results, pairs, self.metric)
-        listed = differences_of(differences)
-        judged = judge(listed)
-        after = compared(found.results, [(found.ground.system, one) for one in baselines], self.metric)
+    def supervised(self, remedies: Sequence[str] | None, budget: float | None) -> Verdict:
+        """The comparison of systems, then remedies."""
+        selected = select_remedies(remedies, self.inputs, self.inspection.findings)
+        systems = "four systems" if self.inputs.text else "two systems: no raw text for adaptation"
+        self.report_progress(f"comparing {systems}")
+        outcome = self._run(comparison_study(self.inputs, self.sizes, self.seeds, self.threads))
+        start = start_search(outcome, self.metric)
+        self.runner.remove_networks([outcome], outcome.best_run(start.best.system, self.metric))
+        budget_seconds = None if budget is None else 60 * budget
+        state = search_remedies(
+            start, selected, self.runner, self._treatment_study, self.metric, budget_seconds, self.report_progress
+        )
+        models = outcome.plan.study.models
+        baselines = [name for name in BASELINES if name in models]
+        pairs = [(system, baseline) for system in MODEL_SYSTEMS if system in models for baseline in baselines]
+        frame = compare_systems(outcome.results, pairs, self.metric)
+        differences = to_differences(frame)
+        classification = classify(differences)
+        repaired_pairs = [(state.best_multilingual.system, baseline) for baseline in baselines]
+        after_remedies = to_differences(compare_systems(state.results, repaired_pairs, self.metric))
         return self._verdict(
-            found.best.trial,
-            found.best.system,
-            found.results,
-            level=judged.level,
-            sure=judged.sure,
-            by_bilstm=judge([one for one in listed if one.baseline == BILSTM]).level,
-            repaired=holds(differences_of(after)),
-            differences=differences,
-            remedies=found.frame(self.metric),
+            state.best.outcome,
+            state.best.system,
+            state.results,
+            level=classification.level,
+            sure=classification.sure,
+            by_bilstm=classify([row for row in differences if row.baseline == BILSTM]).level,
+            repaired=below_no_baseline(after_remedies),
+            differences=frame,
+            remedies=state.frame(self.metric),
         )
 
-    def unlabelled(self) -> Verdict:
+    def zero_shot(self) -> Verdict:
         """Transfer from the best source."""
-        best = next(one for one in self.look.ranking.languages if one in self.sources)
-        self.tell(f"no labelled data: carrying the task over from {best}")
-        steps = ways(self.material, script_and_name(best)[0], first=best == next(iter(self.sources)))
-        trials = [
-            self._done(carrying(one, self.material, best, self.sources, self.sizes, self.seeds, self.threads))
-            for one in steps
+        source = next(language for language in self.inspection.ranking.languages if language in self.sources)
+        self.report_progress(f"no labelled data: zero-shot transfer from {source}")
+        is_first = source == next(iter(self.sources))
+        treatments = candidate_treatments(self.inputs, script_and_name(source)[0], first=is_first)
+        outcomes = [
+            self._run(
+                transfer_study(treatment, self.inputs, source, self.sources, self.sizes, self.seeds, self.threads)
+            )
+            for treatment in treatments
         ]
-        results = joined(trials)
+        results = concatenate_results(outcomes)
         return self._verdict(
-            trials[-1],
-            steps[-1].name,
+            outcomes[-1],
+            treatments[-1].name,
             results,
             level="Undecided",
             sure=False,
             by_bilstm="Undecided",
             repaired=None,
-            differences=compared(results, [], self.metric),
+            differences=compare_systems(results, [], self.metric),
             remedies=remedy_frame((), results, self.metric),
-            estimate=estimated(results, self.metric, best, self.material.lang, list(self.sources), self.look.alike),
+            estimate=estimate_score(
+                results,
+                self.metric,
+                source,
+                self.inputs.lang,
+                list(self.sources),
+                self.inspection.similarities,
+            ),
         )
 
-    def _treatment(self, steps: Any) -> dict[str, Any]:
-        return treatment(steps, self.material, self.sizes, self.seeds, self.threads)
+    def _treatment_study(self, treatment: Treatment) -> StudyDocument:
+        return treatment_study(treatment, self.inputs, self.sizes, self.seeds, self.threads)
 
-    def _done(self, study: Mapping[str, Any]) -> Trial:
-        """A study that everything after it rests on."""
-        trial = self.bench.run(study)
-        for label, reason in trial.results.failed.items():
+    def _run(self, study: StudyDocument) -> StudyOutcome:
+        """Run a study that everything after it depends on: a failed run is an error."""
+        outcome = self.runner.run(study)
+        for label, reason in outcome.results.failed.items():
             raise IsoglossError(f"{label}: {reason.strip().splitlines()[-1]}")
-        return trial
+        return outcome
 
-    def _verdict(self, trial: Trial, system: str, results: Results, **found: Any) -> Verdict:
-        """The verdict, once the best system is saved and its recipe written."""
-        folder, material = self.bench.folder, self.material
-        self.bench.save_network(trial, trial.best_run(system, self.metric), folder / "model")
-        title = f"{material.task} in {material.lang}: {system}"
-        study = {**only(trial.study, system), "name": f"{material.lang}-{material.task}-best", "description": title}
-        write_recipe(
-            study, folder / "recipe.yaml", ["What made the best model of a diagnosis: isogloss run recipe.yaml"]
-        )
+    def _verdict(self, outcome: StudyOutcome, system: str, results: Results, **fields: Any) -> Verdict:
+        """Save the best system and its recipe, and build the verdict."""
+        folder, inputs = self.runner.folder, self.inputs
+        self.runner.save_network(outcome, outcome.best_run(system, self.metric), folder / "model")
+        title = f"{inputs.task} in {inputs.lang}: {system}"
+        study = {**only(outcome.study, system), "name": f"{inputs.lang}-{inputs.task}-best", "description": title}
+        comment = "The best system of a diagnosis; recompute it with: isogloss run recipe.yaml"
+        write_recipe(study, folder / "recipe.yaml", [comment])
         return Verdict(
-            model=material.model,
-            lang=material.lang,
-            task=material.task,
+            model=inputs.model,
+            lang=inputs.lang,
+            task=inputs.task,
             metric=self.metric,
             best=system,
-            systems=system_scores(results, self.metric, material.lang),
-            tokenizer=self.look.statistics,
-            sources=self.look.ranking,
+            systems=system_scores(results, self.metric, inputs.lang),
+            tokenizer=self.inspection.statistics,
+            sources=self.inspection.ranking,
             folder=folder,
             results=results,
-            **found,
+            **fields,
         )
-
-
-@contextlib.contextmanager
-def _threads(number: int) -> Iterator[None]:
-    """So many threads and no more: on a busy machine more of them wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -1,7 +1,7 @@
-"""What a diagnosis is given, made into references of a study file: corpora at hand are written into its folder.
+"""The inputs of a diagnosis as references of a study file; corpora in memory are written to its folder.
 
-A corpus is a path, `hub:…`, `lab:…`, several of these, or a corpus in memory. For a language of the laboratory whatever
-is not given comes from the laboratory.
+A corpus is a path, `hub:…`, `lab:…`, a list of these, or a corpus in memory. For a language of the laboratory, missing
+corpora come from the laboratory.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.readers import read_lexicon
-from isogloss.diagnosis.remedies import LATIN
-from isogloss.diagnosis.treatments import Material, Sizes
+from isogloss.diagnosis.treatments import DiagnosisInputs, TrainingSizes
 from isogloss.languages.codes import canonical
-from isogloss.languages.scripts import script_of
+from isogloss.languages.scripts import LATIN_SCRIPT, script_of
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.save import save_model
 from isogloss.studies.execution.corpora import read_corpora
@@ -26,20 +25,20 @@ from isogloss.studies.schema.references import TRANSLITERATED
 from isogloss.tasks import TASKS
 from isogloss.text.changes.code_switching import code_switch
 
-Given = AnyCorpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
+CorpusInput = AnyCorpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
 Sources = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]  # language → references to train and dev
-SWITCHED = 0.5  # share of the words that code-switching replaces
-LABORATORY = {  # how much of each there is, where it is not given; a draw on which no setting was chosen
+CODE_SWITCHED_WORD_SHARE = 0.5
+LABORATORY_CORPORA = {  # defaults; seed 3 was not used to choose any setting
     "train": "lab:{lang}/train/{labelled}@3",
     "dev": "lab:{lang}/dev/20@3",
     "test": "lab:{lang}/test/300@3",
     "text": "lab:{lang}/train/2500@3",
 }
 LABORATORY_PARALLEL = "lab:{seen},{lang}/dev/100"
-# small models want larger rates; both language models read about as many tokens, the text four times; words with new
-# letters fall into single ones, which are no riddle if hidden alone; the BiLSTM's recipe is for thousands of sentences:
-# in its batches of 32 an epoch of 25 is one step, and 30 steps teach it little
-LABORATORY_SIZES = Sizes(
+# Small models need larger learning rates. Adaptation and pretraining read about the same number of tokens. Words in a
+# new script are split into single characters, which are too easy to predict one by one: whole words are masked. The
+# BiLSTM's default batch of 32 would make one step per epoch of 25 sentences.
+LABORATORY_SIZES = TrainingSizes(
     finetune={"epochs": 25, "batch": 8, "learning_rate": 7e-4},
     bilstm={"batch": 8},
     adapt={"recipe": "modern", "epochs": 4, "settings": {"length": 64, "learning_rate": 1e-3, "masking": "words"}},
@@ -49,95 +48,101 @@ LABORATORY_SIZES = Sizes(
 )
 
 
-def gather(
+def collect_inputs(
     model: LoadedModel | str | os.PathLike[str],
     lang: str,
     task: str,
     folder: Path,
-    corpora: Mapping[str, Given],
-) -> Material:
-    """References to the model and to everything that was given, by the names of `Material`."""
-    given = {name: references(name, one, folder) for name, one in corpora.items()}
-    labelled = {name for name in ("train", "dev", "test") if given.get(name)}
+    corpora: Mapping[str, CorpusInput],
+) -> DiagnosisInputs:
+    """References to the model and the corpora."""
+    references_by_role = {name: references(name, corpus, folder) for name, corpus in corpora.items()}
+    labelled = {name for name in ("train", "dev", "test") if references_by_role.get(name)}
     if "train" in labelled and labelled != {"train", "dev", "test"}:
         missing = ", ".join(sorted({"dev", "test"} - labelled))
         raise UsageError(f"labelled data: expected train, dev and test, got no {missing}")
-    material = Material(_model(model, folder), lang, task, **given)
-    return _with_latin(material)
+    inputs = DiagnosisInputs(_model_reference(model, folder), lang, task, **references_by_role)
+    return _with_latin_text(inputs)
 
 
-def from_laboratory(lang: str, corpora: Mapping[str, Given], labelled: bool) -> dict[str, Given]:
-    """The corpora of a language of the laboratory where others are not given; labelled ones only if asked for."""
+def laboratory_corpora(lang: str, corpora: Mapping[str, CorpusInput], labelled: bool) -> dict[str, CorpusInput]:
+    """Add default corpora for a language of the laboratory; labelled ones only if `labelled`."""
     if lang not in LANGUAGES:
         return dict(corpora)
     sizes = {"lang": lang, "labelled": LANGUAGES[lang].labelled}
-    wanted = {name: one.format(**sizes) for name, one in LABORATORY.items() if labelled or name in ("text", "test")}
-    return {**wanted, **{name: one for name, one in corpora.items() if one is not None}}
+    defaults = {
+        name: corpus.format(**sizes)
+        for name, corpus in LABORATORY_CORPORA.items()
+        if labelled or name in ("text", "test")
+    }
+    return {**defaults, **{name: corpus for name, corpus in corpora.items() if corpus is not None}}
 
 
-def usual_sizes(lang: str) -> Sizes:
-    """How everything is trained where it is not said: published recipes, and quicker ones for the laboratory."""
-    return LABORATORY_SIZES if canonical(lang) in LANGUAGES else Sizes()
+def default_sizes(lang: str) -> TrainingSizes:
+    """Default training options: published ones, and smaller ones for the laboratory."""
+    return LABORATORY_SIZES if canonical(lang) in LANGUAGES else TrainingSizes()
 
 
-def read_lines(references: Sequence[str], lang: str, most: int) -> list[str]:
+def read_lines(references: Sequence[str], lang: str, limit: int) -> list[str]:
     """The first lines of raw text."""
-    return list(read_corpora(references, "text", lang=lang)[:most])
+    return list(read_corpora(references, "text", lang=lang)[:limit])
 
 
-def text_of(material: Material, most: int) -> list[str]:
-    """Raw text, or where there is none the sentences of the labelled data."""
-    if material.text:
-        return read_lines(material.text, material.lang, most)
-    labelled = material.train or material.test
+def sentences(inputs: DiagnosisInputs, limit: int) -> list[str]:
+    """Raw text, or the sentences of the labelled data if there is none."""
+    if inputs.text:
+        return read_lines(inputs.text, inputs.lang, limit)
+    labelled = inputs.train or inputs.test
     if not labelled:
-        raise UsageError("nothing to look at: give raw text (text=), or labelled data")
-    corpus = read_corpora(labelled, TASKS[material.task].corpus, lang=material.lang)[:most]
+        raise UsageError("no text to inspect: expected raw text (text) or labelled data (train or test)")
+    corpus = read_corpora(labelled, TASKS[inputs.task].corpus, lang=inputs.lang)[:limit]
     if corpus.kind.text is None:
-        raise UsageError(f"a {corpus.kind.name} corpus has no text of one language: give raw text (text=)")
+        raise UsageError(f"a {corpus.kind.name} corpus has no text of one language: expected raw text (text)")
     return [corpus.kind.text(item) for item in corpus]
 
 
-def labelled_sources(source: Mapping[str, tuple[Given, Given]], folder: Path) -> Sources:
-    """Labelled data of other languages, by their codes."""
+def labelled_sources(source: Mapping[str, tuple[CorpusInput, CorpusInput]], folder: Path) -> Sources:
+    """References to labelled data of other languages, by language code."""
     return {
         canonical(lang): (references(f"{lang}-train", train, folder), references(f"{lang}-dev", dev, folder))
         for lang, (train, dev) in source.items()
     }
 
 
-def code_switched(material: Material, sources: Sources, lexicon: Given, folder: Path) -> Material:
-    """With the training data of the first source written with words of the language, where there is a lexicon."""
+def with_code_switching(
+    inputs: DiagnosisInputs, sources: Sources, lexicon: CorpusInput, folder: Path
+) -> DiagnosisInputs:
+    """Add the first source's training data with words translated by the lexicon, if there is one."""
     if lexicon is None:
-        return material
+        return inputs
     if not sources:
-        raise UsageError("a lexicon is for labelled data of a source: give one (source)")
+        raise UsageError("lexicon: code-switching needs labelled data of a source language (source), got none")
     lang, (train, _) = next(iter(sources.items()))
     entries = lexicon if isinstance(lexicon, Corpus) else read_lexicon(references("lexicon", lexicon, folder)[0])
-    corpus = read_corpora(train, TASKS[material.task].corpus, lang=lang)
+    corpus = read_corpora(train, TASKS[inputs.task].corpus, lang=lang)
     path = folder / "corpora" / f"{lang}-switched{corpus.format.suffix}"
-    code_switch(corpus, entries, SWITCHED).write(path)
-    return replace(material, switched=(str(path.absolute()),))
+    code_switch(corpus, entries, CODE_SWITCHED_WORD_SHARE).write(path)
+    return replace(inputs, code_switched=(str(path.absolute()),))
 
 
-def references(name: str, given: Given, folder: Path) -> tuple[str, ...]:
-    """What was given as a study file names it; a corpus in memory is written into the folder under that name."""
-    if given is None:
+def references(name: str, corpus: CorpusInput, folder: Path) -> tuple[str, ...]:
+    """References for a study file; a corpus in memory is written to the folder under `name`."""
+    if corpus is None:
         return ()
-    if isinstance(given, Corpus):
-        path = folder / "corpora" / f"{name}{given.format.suffix}"
-        given.write(path)
+    if isinstance(corpus, Corpus):
+        path = folder / "corpora" / f"{name}{corpus.format.suffix}"
+        corpus.write(path)
         return (str(path.absolute()),)
-    listed = [given] if isinstance(given, str | os.PathLike) else given
-    return tuple(_absolute(os.fspath(one)) for one in listed)
+    corpus_list = [corpus] if isinstance(corpus, str | os.PathLike) else corpus
+    return tuple(_absolute(os.fspath(reference)) for reference in corpus_list)
 
 
 def _absolute(reference: str) -> str:
     return reference if reference.startswith(("hub:", "lab:")) else str(Path(reference).expanduser().absolute())
 
 
-def _model(model: LoadedModel | str | os.PathLike[str], folder: Path) -> str:
-    """A model's name, or its folder; one that is at hand is saved first."""
+def _model_reference(model: LoadedModel | str | os.PathLike[str], folder: Path) -> str:
+    """A model's name or folder; a loaded model is saved first."""
     if not isinstance(model, LoadedModel):
         name = os.fspath(model)
         return str(Path(name).absolute()) if Path(name).is_dir() else name
@@ -146,8 +151,8 @@ def _model(model: LoadedModel | str | os.PathLike[str], folder: Path) -> str:
     return str(path.absolute())
 
 
-def _with_latin(material: Material) -> Material:
-    """With the raw text in Latin letters too, unless it is so already."""
-    if not material.text or script_of(" ".join(read_lines(material.text, material.lang, 1000))) == LATIN:
-        return material
-    return replace(material, latin=tuple(TRANSLITERATED + one for one in material.text))
+def _with_latin_text(inputs: DiagnosisInputs) -> DiagnosisInputs:
+    """Add the raw text transliterated to Latin script, unless it is in Latin script."""
+    if not inputs.text or script_of(" ".join(read_lines(inputs.text, inputs.lang, 1000))) == LATIN_SCRIPT:
+        return inputs
+    return replace(inputs, latin_text=tuple(TRANSLITERATED + reference for reference in inputs.text))

@@ -1,4 +1,4 @@
-"""What is seen of a model and a language before any training: the tokenizer, and the languages that are closest."""
+"""Inspection of a model and a language before training: tokenizer statistics and the closest languages."""
 
 from __future__ import annotations
 
@@ -9,70 +9,71 @@ import polars as pl
 
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.parallel import ParallelSet
-from isogloss.diagnosis.inputs import LABORATORY_PARALLEL, text_of
-from isogloss.diagnosis.remedies import Findings
+from isogloss.diagnosis.inputs import LABORATORY_PARALLEL, sentences
+from isogloss.diagnosis.remedies.remedy import LanguageFindings
 from isogloss.diagnosis.source_ranking import Ranking, measured_similarity, rank_sources
-from isogloss.diagnosis.treatments import Material
+from isogloss.diagnosis.treatments import DiagnosisInputs
 from isogloss.languages.codes import canonical
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.pretraining_languages import seen_languages
 from isogloss.models.tokenization.statistics import TokenizerStatistics, tokenizer_statistics
 from isogloss.studies.execution.corpora import read_corpora, read_parallel
 
-LINES = 5000  # of raw text, for tokenizer statistics
-COMPARABLE = 500  # lines of each language
+STATISTICS_LINES = 5000  # raw text for tokenizer statistics
+COMPARABLE_LINES = 500  # per language
 
 Parallel = ParallelSet | Mapping[str, str] | str | None
 
 
 @dataclass(frozen=True)
-class Look:
-    """`alike`: similarity of languages with the best source that has labelled data, where it was measured."""
+class ModelInspection:
+    """`similarities`: similarity of languages with the best labelled source, where it was measured."""
 
     statistics: TokenizerStatistics
     ranking: Ranking
-    alike: Mapping[str, float] = field(default_factory=dict)
+    similarities: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def findings(self) -> Findings:
+    def findings(self) -> LanguageFindings:
         seen = self.ranking.frame.filter(pl.col("seen").fill_null(True))
-        return Findings(self.statistics, tuple(one for one in seen["writing"] if one))
+        return LanguageFindings(self.statistics, tuple(script for script in seen["writing"] if script))
 
 
-def look(
-    material: Material,
+def inspect_model(
+    inputs: DiagnosisInputs,
     sources: tuple[str, ...],
     parallel: Parallel,
     comparable: Mapping[str, tuple[str, ...]],
     device: str | None,
-) -> Look:
-    """Candidates are the sources, the languages of the texts, and those that the model saw in pretraining."""
-    model = load_model(material.model, device=device)
+) -> ModelInspection:
+    """Rank as candidates: the sources, the languages of the texts, and the languages of pretraining."""
+    model = load_model(inputs.model, device=device)
     seen = seen_languages(model)
-    together = _parallel(parallel, material.lang, seen)
-    lines = {material.lang: text_of(material, COMPARABLE)}
+    parallel_set = _parallel_set(parallel, inputs.lang, seen)
+    lines = {inputs.lang: sentences(inputs, COMPARABLE_LINES)}
     lines |= {
-        canonical(lang): list(read_corpora(one, "text", lang=lang)[:COMPARABLE]) for lang, one in comparable.items()
+        canonical(lang): list(read_corpora(corpus, "text", lang=lang)[:COMPARABLE_LINES])
+        for lang, corpus in comparable.items()
     }
-    candidates = [*sources, *(together.languages if together else ()), *lines, *sorted(seen or ())]
-    texts = lines if comparable and together is None else None
-    ranking = rank_sources(model, material.lang, candidates, seen=seen, parallel=together, comparable=texts)
-    best = next((one for one in ranking.languages if one in sources), None)
-    measured = together is not None and best in together.languages
-    return Look(
-        tokenizer_statistics(model, text_of(material, LINES)),
+    candidates = [*sources, *(parallel_set.languages if parallel_set else ()), *lines, *sorted(seen or ())]
+    texts = lines if comparable and parallel_set is None else None
+    ranking = rank_sources(model, inputs.lang, candidates, seen=seen, parallel=parallel_set, comparable=texts)
+    best = next((language for language in ranking.languages if language in sources), None)
+    measured = parallel_set is not None and best in parallel_set.languages
+    return ModelInspection(
+        tokenizer_statistics(model, sentences(inputs, STATISTICS_LINES)),
         ranking,
-        measured_similarity(model, together, best) if measured and together and best else {},
+        measured_similarity(model, parallel_set, best) if measured and parallel_set and best else {},
     )
 
 
-def _parallel(given: Parallel, lang: str, seen: frozenset[str] | None) -> ParallelSet | None:
-    """Parallel text as it was given; a language of the laboratory has it with all that its model saw."""
-    if isinstance(given, ParallelSet):
-        return given
-    if given is None and lang in LANGUAGES and seen and seen <= LANGUAGES.keys():
+def _parallel_set(parallel: Parallel, lang: str, seen: frozenset[str] | None) -> ParallelSet | None:
+    """The parallel text; for a language of the laboratory by default that with all pretraining languages."""
+    if isinstance(parallel, ParallelSet):
+        return parallel
+    if parallel is None and lang in LANGUAGES and seen and seen <= LANGUAGES.keys():
         others = sorted(seen - {lang})
-        given = LABORATORY_PARALLEL.format(seen=",".join(others), lang=lang)
-    if given is None:
+        parallel = LABORATORY_PARALLEL.format(seen=",".join(others), lang=lang)
+    if parallel is None:
         return None
-    return read_parallel({"": given} if isinstance(given, str) else given)
+    return read_parallel({"": parallel} if isinstance(parallel, str) else parallel)

@@ -1,15 +1,14 @@
-"""From which language should a task be carried over to a new one? Candidates, the most promising first.
+"""Ranking of source languages for transfer to a language, the most promising first.
 
-Where there is text to measure similarity on inside the model, that decides: parallel sentences by debiased CKA (the
-mean over layers), or else comparable text by the centroids of languages. Otherwise descent, script and syntax decide,
-by the mean of those distances that are known for the pair. All of them stand in the table.
+The order is by similarity inside the model if there is text to measure it: debiased CKA on parallel sentences (mean
+over layers), or else centroids of comparable text. Otherwise it is by the mean of the known distances of genealogy,
+script and syntax. The table has all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -24,22 +23,22 @@ from isogloss.languages.distance import language_distance
 from isogloss.languages.facts import language
 from isogloss.models.loading.loaded_model import LoadedModel
 
-INDEX = "debiased_cka"
+RANKING_INDEX = "debiased_cka"
 DISTANCES = ("genealogy", "script", "syntax")
 RANKING_COLUMNS = {
     "language": pl.String,
     "name": pl.String,
     "similarity": pl.Float64,
     **dict.fromkeys(DISTANCES, pl.Float64),
-    "distance": pl.Float64,  # the mean of those that are known
-    "writing": pl.String,  # its usual script
-    "seen": pl.Boolean,  # in pretraining; none where this is not known
+    "distance": pl.Float64,  # mean of the known distances
+    "writing": pl.String,  # usual script
+    "seen": pl.Boolean,  # in pretraining; None if unknown
 }
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """`frame`: a row per candidate, the best first; `basis`: what the order rests on, in words."""
+    """`frame`: a row per candidate, the best first; `basis`: a description of what the order rests on."""
 
     frame: pl.DataFrame
     basis: str
@@ -58,27 +57,33 @@ def rank_sources(
     parallel: ParallelSet | None = None,
     comparable: Mapping[str, Sequence[str]] | None = None,
 ) -> Ranking:
-    """The candidates for `lang` in order; a candidate without text stands after those that were measured."""
-    measured, basis = _measured(model, lang, parallel, comparable)
-    others = dict.fromkeys(canonical(one) for one in candidates if canonical(one) != canonical(lang))
-    rows = [_row(lang, one, measured.get(one), seen) for one in others]
+    """Rank the candidates for `lang`; those without text come after those that were measured."""
+    similarities, basis = _measure(model, lang, parallel, comparable)
+    unique_candidates = dict.fromkeys(
+        canonical(candidate) for candidate in candidates if canonical(candidate) != canonical(lang)
+    )
+    rows = [_row(lang, candidate, similarities.get(candidate), seen) for candidate in unique_candidates]
     frame = pl.DataFrame(rows, schema=RANKING_COLUMNS)
     order = frame.sort(pl.col("similarity"), "distance", "language", descending=[True, False, False], nulls_last=True)
-    known = [name for name in DISTANCES if frame[name].is_not_null().any()]
-    if not measured:
-        basis = f"descent and typology ({', '.join(known)})" if known else "nothing: no text, and no facts are known"
+    known_distances = [name for name in DISTANCES if frame[name].is_not_null().any()]
+    if not similarities:
+        basis = (
+            f"genealogy and typology ({', '.join(known_distances)})"
+            if known_distances
+            else "nothing: no text, and no known facts about the languages"
+        )
     return Ranking(order, basis)
 
 
 def measured_similarity(model: LoadedModel, parallel: ParallelSet, lang: str) -> dict[str, float]:
-    """Each other language's similarity with `lang` inside the model, the mean over layers."""
-    curves = similarity(model, parallel, source=lang, indexes=[INDEX], bootstrap=0).frame
+    """Similarity of each other language with `lang` inside the model, mean over layers."""
+    curves = similarity(model, parallel, source=lang, indexes=[RANKING_INDEX], bootstrap=0).frame
     layers = curves.filter(pl.col("stage") != "final norm")
     return dict(layers.group_by("target").agg(pl.col("value").mean()).iter_rows())
 
 
 def distance(source: str, target: str) -> dict[str, float]:
-    """Distances of two languages, real or of the laboratory; none where one of them is not known."""
+    """Distances between two languages, real or of the laboratory; empty if one is unknown."""
     try:
         artificial = [code in LANGUAGES for code in (source, target)]
         return lab_distance(source, target) if all(artificial) else language_distance(source, target)
@@ -87,38 +92,43 @@ def distance(source: str, target: str) -> dict[str, float]:
 
 
 def script_and_name(code: str) -> tuple[str | None, str]:
-    """The usual script of a language and what it is called, as far as this is known."""
+    """The usual script and the name of a language, where known."""
     if code in LANGUAGES:
         return LANGUAGES[code].script, LANGUAGES[code].name
     try:
-        known = language(code)
+        facts = language(code)
     except UnknownName:
         return None, code
-    return next(iter(known.scripts), None), known.name
+    return next(iter(facts.scripts), None), facts.name
 
 
-def _measured(
+def _measure(
     model: LoadedModel, lang: str, parallel: ParallelSet | None, comparable: Mapping[str, Sequence[str]] | None
 ) -> tuple[dict[str, float], str]:
     if parallel is not None:
         basis = f"similarity inside the model on {len(parallel)} parallel sentences (debiased CKA)"
         return measured_similarity(model, parallel, lang), basis
     if comparable:
-        number = min(map(len, comparable.values()))
-        found = centroid_similarity(model, comparable, lang)
-        return found, f"nearness inside the model of comparable texts ({number} lines each; centroids of languages)"
+        lines = min(map(len, comparable.values()))
+        similarities = centroid_similarity(model, comparable, lang)
+        return (
+            similarities,
+            f"similarity inside the model of comparable texts ({lines} lines each; centroids of languages)",
+        )
     return {}, ""
 
 
-def _row(lang: str, candidate: str, alike: float | None, seen: frozenset[str] | None) -> dict[str, Any]:
-    apart = distance(lang, candidate)
+def _row(
+    lang: str, candidate: str, measured_similarity: float | None, seen: frozenset[str] | None
+) -> dict[str, object]:
+    distances = distance(lang, candidate)
     script, name = script_and_name(candidate)
     return {
         "language": candidate,
         "name": name,
-        "similarity": alike,
-        **apart,
-        "distance": sum(apart.values()) / len(apart) if apart else None,
+        "similarity": measured_similarity,
+        **distances,
+        "distance": sum(distances.values()) / len(distances) if distances else None,
         "writing": script,
         "seen": None if seen is None else candidate in seen,
     }

@@ -1,56 +1,66 @@
-"""What is done on the way from a multilingual model to one that does a task in a language, and its study file.
+"""Treatments: the steps between a multilingual model and a fine-tuned system for one language.
 
-`Steps` are flags, so that a remedy is one more of them. `Material` is what there is to work with, as references.
+A `Treatment` is a set of `Step`s. Each step declares its part of a study file: interventions, text changes, raw text,
+training data and settings. A remedy (see `remedies/`) adds one step.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
-from isogloss.diagnosis.difficulty import ADAPTED, BILSTM, FINETUNED, MONOLINGUAL
-from isogloss.studies.schema.study import BILSTM as BILSTM_MODEL
-
-STEPS = 8  # of an epoch, at least
-NOISE = {"character_noise": 0.1, "subword_dropout": 0.1}  # as Aepli & Sennrich 2022, in every epoch anew
+StudyDocument = dict[str, Any]  # a study file as parsed YAML
+Options = Mapping[str, Any]  # options of one part of a study file
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """How the parts of a diagnosis are trained; what is empty is the published recipe of each.
+class TrainingSizes:
+    """Training options of the systems of a diagnosis; an empty mapping means the published defaults.
 
-    `finetune` are settings of fine-tuning the multilingual and the monolingual model, `bilstm` of the BiLSTM; `adapt`,
-    `pretrain` and `adapter` are arguments of the model changes of those names; `vocabulary`: new sub-words.
+    Args:
+        finetune: Settings for fine-tuning the multilingual and the monolingual model.
+        bilstm: Settings for the BiLSTM baseline.
+        adapt: Arguments of the intervention `adapt`.
+        pretrain: Arguments of the intervention `pretrain` (the monolingual model).
+        adapter: Arguments of the intervention `language_adapter`.
+        vocabulary: Number of new sub-words for the remedy `vocabulary`.
     """
 
-    finetune: Mapping[str, Any] = field(default_factory=dict)
-    bilstm: Mapping[str, Any] = field(default_factory=dict)
-    adapt: Mapping[str, Any] = field(default_factory=dict)
-    pretrain: Mapping[str, Any] = field(default_factory=dict)
-    adapter: Mapping[str, Any] = field(default_factory=dict)
+    finetune: Options = field(default_factory=dict)
+    bilstm: Options = field(default_factory=dict)
+    adapt: Options = field(default_factory=dict)
+    pretrain: Options = field(default_factory=dict)
+    adapter: Options = field(default_factory=dict)
     vocabulary: int = 2000
 
 
-def in_small_batches(sizes: Sizes, sentences: int, finetune: int, bilstm: int) -> Sizes:
-    """Batches so small that few sentences make `STEPS` steps an epoch, unless others are asked for: with the recipes'
-    own, for thousands of sentences, training would be over before anything is learnt, the BiLSTM's above all.
+MIN_STEPS_PER_EPOCH = 8
 
-    >>> in_small_batches(Sizes(bilstm={"epochs": 9}), 30, finetune=16, bilstm=32).bilstm
+
+def fit_batch_sizes(sizes: TrainingSizes, sentences: int, finetune_batch: int, bilstm_batch: int) -> TrainingSizes:
+    """Reduce default batch sizes so that an epoch has at least `MIN_STEPS_PER_EPOCH` steps.
+
+    The published batch sizes are for thousands of sentences. Batch sizes set in `sizes` are not changed.
+
+    >>> fit_batch_sizes(TrainingSizes(bilstm={"epochs": 9}), 30, finetune_batch=16, bilstm_batch=32).bilstm
     {'batch': 3, 'epochs': 9}
-    >>> in_small_batches(Sizes(bilstm={"epochs": 9}), 1000, finetune=16, bilstm=32).bilstm
+    >>> fit_batch_sizes(TrainingSizes(bilstm={"epochs": 9}), 1000, finetune_batch=16, bilstm_batch=32).bilstm
     {'epochs': 9}
     """
-    most = max(1, sentences // STEPS)
-    small = [{"batch": most} if most < usual else {} for usual in (finetune, bilstm)]
-    return replace(sizes, finetune={**small[0], **sizes.finetune}, bilstm={**small[1], **sizes.bilstm})
+    largest = max(1, sentences // MIN_STEPS_PER_EPOCH)
+    reduced = [{"batch": largest} if largest < default else {} for default in (finetune_batch, bilstm_batch)]
+    return replace(sizes, finetune={**reduced[0], **sizes.finetune}, bilstm={**reduced[1], **sizes.bilstm})
 
 
 @dataclass(frozen=True)
-class Material:
-    """Model, language and corpora, all as a study file names them. `latin`: the raw text transliterated; `switched`:
-    labelled data of a source with words of the language put in."""
+class DiagnosisInputs:
+    """Model, language and corpora as references of a study file.
+
+    `latin_text`: the raw text transliterated to Latin script. `code_switched`: labelled data of a source language with
+    words replaced by their translations.
+    """
 
     model: str
     lang: str
@@ -59,79 +69,116 @@ class Material:
     dev: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
-    latin: tuple[str, ...] = ()
-    switched: tuple[str, ...] = ()
+    latin_text: tuple[str, ...] = ()
+    code_switched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Steps:
-    """`training`: nothing, masked-LM training of the whole model (adapt), or of a language adapter alone."""
+class StepInputs:
+    """What a step's interventions are built from; `text`: `{"text": […], "lang": …}` after earlier text changes."""
 
-    latin: bool = False
-    vocabulary: bool = False
-    training: Literal["", "adapt", "adapter"] = ""
-    noise: bool = False
-    switched: bool = False
+    inputs: DiagnosisInputs
+    sizes: TrainingSizes
+    text: Options
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a treatment and its part of the study file.
+
+    Args:
+        label: Its part of the system's name.
+        position: Order of steps in the name and in the list of interventions.
+        trains_language: Whether it is language-model training; a treatment has at most one such step.
+        interventions: Entries of the model's `changes`.
+        text_changes: Entries of the model's `text`.
+        raw_text: Replacement for the raw text that later steps read.
+        extra_train: Training data added to that of the language.
+        settings: Fine-tuning settings.
+    """
+
+    label: str
+    position: int
+    trains_language: bool = False
+    interventions: Callable[[StepInputs], list[StudyDocument]] = lambda step_inputs: []
+    text_changes: Callable[[DiagnosisInputs], list[StudyDocument]] = lambda inputs: []
+    raw_text: Callable[[DiagnosisInputs], tuple[str, ...]] | None = None
+    extra_train: Callable[[DiagnosisInputs], tuple[str, ...]] = lambda inputs: ()
+    settings: Options = field(default_factory=dict, hash=False)
+
+
+ADAPT = Step(
+    label="adapted",
+    position=3,
+    trains_language=True,
+    interventions=lambda step: [{"adapt": {**step.text, **step.sizes.adapt}}],
+)
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """Steps in ascending `position`; no step means plain fine-tuning."""
+
+    steps: tuple[Step, ...] = ()
+
+    def with_step(self, step: Step) -> Treatment:
+        """Add a step; language-model training replaces the one that is there."""
+        others = [other for other in self.steps if other != step]
+        if step.trains_language:
+            others = [other for other in others if not other.trains_language]
+        return Treatment(tuple(sorted([*others, step], key=lambda item: item.position)))
+
+    def with_language_training(self) -> Treatment:
+        """Add adaptation unless a step trains on raw text already."""
+        return self if any(step.trains_language for step in self.steps) else self.with_step(ADAPT)
 
     @property
     def name(self) -> str:
         """
-        >>> Steps().name, Steps(training="adapt").name, Steps(latin=True, training="adapt").name
-        ('fine-tuned', 'adapted', 'transliterated + adapted')
+        >>> Treatment().name, Treatment().with_step(ADAPT).name
+        ('fine-tuned', 'adapted')
         """
-        told = {
-            "transliterated": self.latin,
-            "new sub-words": self.vocabulary,
-            ADAPTED: self.training == "adapt",
-            "adapters": self.training == "adapter",
-            "noise": self.noise,
-            "code-switching": self.switched,
+        return " + ".join(step.label for step in self.steps) or "fine-tuned"
+
+    @property
+    def settings(self) -> StudyDocument:
+        return {name: value for step in self.steps for name, value in step.settings.items()}
+
+    def model(self, inputs: DiagnosisInputs, sizes: TrainingSizes) -> StudyDocument:
+        """The entry of the study file's `models`."""
+        raw_text = next((step.raw_text(inputs) for step in reversed(self.steps) if step.raw_text), inputs.text)
+        step_inputs = StepInputs(inputs, sizes, {"text": list(raw_text), "lang": inputs.lang})
+        entry: StudyDocument = {
+            "base": inputs.model,
+            "changes": [change for step in self.steps for change in step.interventions(step_inputs)],
+            "text": [change for step in self.steps for change in step.text_changes(inputs)],
         }
-        return " + ".join(name for name, done in told.items() if done) or FINETUNED
-
-    def model(self, material: Material, sizes: Sizes) -> dict[str, Any]:
-        """The model of a study file."""
-        text = {"text": list(material.latin if self.latin else material.text), "lang": material.lang}
-        changes: list[dict[str, Any]] = []
-        if self.vocabulary:
-            changes.append({"extend_vocabulary": {**text, "size": sizes.vocabulary}})
-        if self.training == "adapt":
-            changes.append({"adapt": {**text, **sizes.adapt}})
-        if self.training == "adapter":
-            changes += [{"language_adapter": {**text, **sizes.adapter}}, {"task_adapter": {}}]
-        text_changes = [{"transliterate": {"langs": [material.lang]}}] if self.latin else []
-        told = {"base": material.model, "changes": changes, "text": text_changes}
-        return {name: one for name, one in told.items() if one}
+        return {name: value for name, value in entry.items() if value}
 
 
-def comparison(material: Material, sizes: Sizes, seeds: Sequence[int], threads: int) -> dict[str, Any]:
-    """The study of the slides: the model fine-tuned as it is and after adaptation, and both baselines."""
-    models: dict[str, Any] = {FINETUNED: Steps().model(material, sizes)}
-    if material.text:
-        models[ADAPTED] = Steps(training="adapt").model(material, sizes)
-        models[MONOLINGUAL] = {"pretrain": {"texts": {material.lang: list(material.text)}, **sizes.pretrain}}
-    models[BILSTM] = BILSTM_MODEL
-    settings = {name: dict(sizes.bilstm if name == BILSTM else sizes.finetune) for name in models}
-    study = _study(material, "comparison", list(material.train), seeds, threads)
-    return {**study, "models": models, "settings": {name: one for name, one in settings.items() if one}}
+def treatment_study(
+    treatment: Treatment, inputs: DiagnosisInputs, sizes: TrainingSizes, seeds: Sequence[int], threads: int
+) -> StudyDocument:
+    """The study of one treatment."""
+    train = [*inputs.train, *(reference for step in treatment.steps for reference in step.extra_train(inputs))]
+    return {
+        **base_study(inputs, treatment.name, train, seeds, threads),
+        "models": {treatment.name: treatment.model(inputs, sizes)},
+        "settings": {**sizes.finetune, **treatment.settings},
+    }
 
 
-def treatment(steps: Steps, material: Material, sizes: Sizes, seeds: Sequence[int], threads: int) -> dict[str, Any]:
-    """The study of one system."""
-    train = [*material.train, *(material.switched if steps.switched else ())]
-    settings = {**sizes.finetune, **(NOISE if steps.noise else {})}
-    study = _study(material, steps.name, train, seeds, threads)
-    return {**study, "models": {steps.name: steps.model(material, sizes)}, "settings": settings}
-
-
-def _study(material: Material, name: str, train: list[str], seeds: Sequence[int], threads: int) -> dict[str, Any]:
-    slug = re.sub(r"[^\w.]+", "-", f"{material.lang}-{material.task}-{name}")
+def base_study(
+    inputs: DiagnosisInputs, name: str, train: Sequence[str], seeds: Sequence[int], threads: int
+) -> StudyDocument:
+    """The parts that all studies of a diagnosis share."""
+    slug = re.sub(r"[^\w.]+", "-", f"{inputs.lang}-{inputs.task}-{name}")
     return {
         "name": slug,
-        "description": f"{material.task} in {material.lang}: {name}",
-        "tasks": [material.task],
-        "sources": {material.lang: {"train": train, "dev": list(material.dev)}},
-        "targets": {material.lang: list(material.test)},
+        "description": f"{inputs.task} in {inputs.lang}: {name}",
+        "tasks": [inputs.task],
+        "sources": {inputs.lang: {"train": list(train), "dev": list(inputs.dev)}},
+        "targets": {inputs.lang: list(inputs.test)},
         "seeds": list(seeds),
         "threads": threads,
     }

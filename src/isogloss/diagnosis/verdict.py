@@ -1,11 +1,10 @@
-"""What `diagnose` gives: the verdict on a language, what it rests on, and the best model that was found."""
+"""`Verdict`, the result of `diagnose`: the category of a language, its basis, and the best model."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -20,18 +19,20 @@ SYSTEM_COLUMNS = {
     "system": pl.String,
     "dev": pl.Float64,
     "test": pl.Float64,
-    **dict.fromkeys(("low", "high"), pl.Float64),  # of the mean test score, over seeds
+    **dict.fromkeys(("low", "high"), pl.Float64),  # interval of the mean test score over seeds
     "seeds": pl.Int64,
 }
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """How well transfer from a source is expected to do where nothing can be measured. `low` and `high`: where 80 % of
-    languages like those that it was learnt from would lie; none where these are too few."""
+    """The expected score of zero-shot transfer from a source.
+
+    `low` and `high`: the 80 % prediction interval; None if there are too few languages to learn from.
+    """
 
     source: str
-    home: float  # the score in the source language
+    home: float  # score in the source language
     expected: float | None
     low: float | None
     high: float | None
@@ -40,11 +41,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`level`: Easy, Intermediate, Hard, or Undecided (see `studies.verdict`); `sure`: whether all that it rests on is
-    significant. `repaired`: whether the best system that rests on the model is below no baseline once remedies were
-    tried. `best`: the system that did best on the dev set, saved in `folder/model`.
+    """The category of a language for a model, and its basis.
 
-    Frames: `systems` (scores), `differences` (to the baselines), `remedies` (in the order they were tried).
+    `level`: Easy, Intermediate, Hard or Undecided (see `diagnosis.difficulty`). `sure`: whether every difference that
+    the level rests on is significant. `repaired`: whether the model's best system is below no baseline after the
+    remedies. `best`: the system with the highest dev score, saved in `folder/model`.
+
+    Frames: `systems` (scores), `differences` (to the baselines), `remedies` (in order of trial).
     """
 
     model: str
@@ -53,7 +56,7 @@ class Verdict:
     metric: str
     level: Level
     sure: bool
-    by_bilstm: Level  # what the comparison with the BiLSTM alone would say
+    by_bilstm: Level  # the level by the BiLSTM alone
     repaired: bool | None
     best: str
     systems: pl.DataFrame
@@ -76,40 +79,40 @@ class Verdict:
 
     @property
     def recipe(self) -> Path:
-        """The study file that makes the best system again."""
+        """The study file that recomputes the best system."""
         return self.folder / "recipe.yaml"
 
     def write(self) -> None:
-        """All figures as `verdict.json`, for programs."""
+        """Write all figures to `verdict.json`."""
         with atomic_write(self.folder / "verdict.json") as file:
             json.dump(self._plain(), file, ensure_ascii=False, indent=1)
 
-    def _plain(self) -> dict[str, Any]:
-        told = {name: getattr(self, name) for name in ("model", "lang", "task", "metric", "level", "sure", "by_bilstm",
-                                                       "repaired", "best")}  # fmt: skip
-        told["tokenizer"] = asdict(self.tokenizer)
-        told["estimate"] = asdict(self.estimate) if self.estimate else None
-        told["sources"] = {"basis": self.sources.basis, "ranking": self.sources.frame.to_dicts()}
+    def _plain(self) -> dict[str, object]:
+        names = ("model", "lang", "task", "metric", "level", "sure", "by_bilstm", "repaired", "best")
+        fields: dict[str, object] = {name: getattr(self, name) for name in names}
+        fields["tokenizer"] = asdict(self.tokenizer)
+        fields["estimate"] = asdict(self.estimate) if self.estimate else None
+        fields["sources"] = {"basis": self.sources.basis, "ranking": self.sources.frame.to_dicts()}
         frames = {name: getattr(self, name).to_dicts() for name in ("systems", "differences", "remedies")}
-        return {**told, **frames}
+        return {**fields, **frames}
 
 
 def system_scores(results: Results, metric: str, target: str) -> pl.DataFrame:
-    """A row per system: mean dev and test score, and Student's interval of the latter over seeds."""
+    """A row per system: mean dev and test score, and Student's interval of the test score over seeds."""
     rows = results.frame.filter(pl.col("metric") == metric)
-    found = []
+    scores = []
     for (system,), group in rows.group_by("model", maintain_order=True):
         tests = group.filter(pl.col("split") == "test", pl.col("target") == target).sort("seed")["value"].to_list()
         dev = group.filter(pl.col("split") == "dev")["value"]
-        over = paired_t_test([0.0] * len(tests), tests) if len(tests) > 1 else None
-        found.append(
+        interval = paired_t_test([0.0] * len(tests), tests) if len(tests) > 1 else None
+        scores.append(
             {
                 "system": system,
                 "dev": dev.mean(),
                 "test": sum(tests) / len(tests) if tests else None,
-                "low": over.low if over else None,
-                "high": over.high if over else None,
+                "low": interval.low if interval else None,
+                "high": interval.high if interval else None,
                 "seeds": group["seed"].n_unique(),
             }
         )
-    return pl.DataFrame(found, schema=SYSTEM_COLUMNS)
+    return pl.DataFrame(scores, schema=SYSTEM_COLUMNS)

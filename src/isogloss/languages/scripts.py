@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from functools import cache
 
+LATIN_SCRIPT = "Latn"
 UNDETERMINED = "Zyyy"  # ISO 15924's code for characters of no script in particular
 
 # the first word of a letter's Unicode name → script
