@@ -82,8 +82,8 @@ def test_where_languages_meet() -> None:
     part = story.similarity_section(subject())
     mean = [sum(values[layer] for values in LAYERS.values()) / 5 for layer in range(3)]
     assert part.sentences[0] == (
-        "Matching accuracy with Alvan (qla) rises to an inner layer and falls after it for 4 of 5 languages (anc for 4, "
-        f"cka for 4); the mean is {mean[0]:.2f} at layer 0, {mean[1]:.2f} at layer 1 and {mean[2]:.2f} at layer 2."
+        "Matching accuracy with Alvan (qla) rises to an inner layer and falls after it for 4 of 5 languages (anc for "
+        f"4, cka for 4); the mean is {mean[0]:.2f} at layer 0, {mean[1]:.2f} at layer 1 and {mean[2]:.2f} at layer 2."
     )
     assert (
         "the most similar language is Belvo (qlb), 1.00 at layer 1; the least similar is Jagur (qlj), 0.03"
