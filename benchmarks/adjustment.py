@@ -67,12 +67,12 @@ def loss_alone(model: LoadedModel, pairs: Corpus[AlignedPair]) -> None:
     """Equation 1 and its gradient for one batch, from the states of the last layer on."""
     batch = collate(encode_pairs(model, [pairs], PairOptions()), padding_id(model)).to(model.device)
     loss = AlignmentLoss(model, [model.layers], LossOptions())
-    given = torch.randn(*batch.ids.shape, model.hidden_size, device=model.device, requires_grad=True)
+    given = torch.randn(*batch.input_ids.shape, model.hidden_size, device=model.device, requires_grad=True)
     texts = [encode_words(model, [getattr(pair, side) for pair in pairs]) for side in ("source", "target")]
     before = given[0::2].detach()
 
     def ours() -> None:
-        torch.autograd.backward(loss.of_states(given, before, batch))
+        torch.autograd.backward(loss.layer_loss(given, before, batch))
 
     def theirs() -> None:
         terms = equation(pairs, *texts, list(given[0::2]), list(given[1::2]), list(before))

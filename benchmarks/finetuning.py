@@ -155,7 +155,7 @@ def ours(model: LoadedModel, bank: ig.Corpus, dev: ig.Corpus, *, seed: int = 0, 
     network = task.network(model, labels)
     epoch = itertools.count()
     learning = replace(objective(model, task, bank, dev, labels, None), score=lambda _: float(next(epoch)))
-    settings = settings_for(task.recipe, epochs=EPOCHS, batch=BATCH, learning_rate=rate)
+    settings = settings_for(task.defaults, epochs=EPOCHS, batch=BATCH, learning_rate=rate)
     start = time.perf_counter()
     train(network, learning, settings, seed=seed)
     floor.wait()

@@ -30,7 +30,7 @@ from isogloss.tasks import TASKS
 from isogloss.tasks.parse import RELATIONS
 from isogloss.tasks.task import Labels
 from isogloss.training.engine.settings import settings_for
-from isogloss.training.finetuning.evaluation import CPU_TOKENS, DEVICE_TOKENS, predict, scored
+from isogloss.training.finetuning.evaluation import CPU_TOKENS, DEVICE_TOKENS, predict, score_predictions
 from isogloss.training.finetuning.finetune import finetune
 
 TASK = TASKS["parse"]
@@ -41,7 +41,7 @@ def run(quick: bool = False) -> None:
     gpu = torch.cuda.is_available()
     bank, dev = corpora(100 if quick else None if gpu else 800)
     model = untrained(bank, BASE if gpu else SMALL)
-    settings = settings_for(TASK.recipe, epochs=1 if quick else EPOCHS, learning_rate=1e-4 if gpu else 5e-4)
+    settings = settings_for(TASK.defaults, epochs=1 if quick else EPOCHS, learning_rate=1e-4 if gpu else 5e-4)
     tuned = finetune(model, TASK, bank, dev, settings)
     torch.manual_seed(0)
     fresh = shaken(TASK.network(model, tuned.labels))
@@ -52,7 +52,7 @@ def run(quick: bool = False) -> None:
 
 def compare(network: Any, model: LoadedModel, bank: ig.Corpus, labels: Labels) -> None:
     words, predicted = [list(tree.words) for tree in bank], ours(network, model, bank, labels)
-    print(f"LAS {scored(TASK, [TASK.gold(tree) for tree in bank], predicted).scores['las']:.1%}")
+    print(f"LAS {score_predictions(TASK, [TASK.gold(tree) for tree in bank], predicted).scores['las']:.1%}")
     contenders: dict[str, Any] = {"isogloss": lambda: ours(network, model, bank, labels)}
     try:
         parser = hanlp_parser(network, model, labels)

@@ -29,11 +29,11 @@ def run(quick: bool = False) -> None:
     bank, dev = lab.treebank("qla", "train", sentences), lab.treebank("qla", "dev", 32)
     bitext = lab.bitext("qla", "qlf", 200 if quick else 2000)
     model = finetuning.untrained(bank, finetuning.BASE if gpu else finetuning.SMALL)
-    settings = settings_for(task.recipe, epochs=finetuning.EPOCHS, batch=finetuning.BATCH)
+    settings = settings_for(task.defaults, epochs=finetuning.EPOCHS, batch=finetuning.BATCH)
     steps = finetuning.EPOCHS * sentences // finetuning.BATCH
-    replay = alignment_replay(bitext, pairs=PAIRS).bound(model, model, 0)
+    replay = alignment_replay(bitext, pairs=PAIRS).bind(model, model, 0)
     alone = _seconds(lambda: finetune(model, task, bank, dev, settings))
-    both = _seconds(lambda: finetune(model, task, bank, dev, settings, extra=replay))
+    both = _seconds(lambda: finetune(model, task, bank, dev, settings, extra_loss=replay))
     lengths = finetuning.EPOCHS * finetuning.lengths_of(model, bank)
     task_work = floor.training(model, lengths, steps)
     sides = [[len(one) for one in encode_words(model, [getattr(pair, side) for pair in bitext])]

@@ -86,7 +86,7 @@ def _bare_run(model: str) -> Callable[[bool, int], object]:
     from isogloss.tasks import TASKS
     from isogloss.training.engine.settings import settings_for
     from isogloss.training.finetuning.finetune import finetune
-    from isogloss.training.finetuning.transfer import changed, scores
+    from isogloss.training.finetuning.transfer import apply_interventions, evaluate_targets
 
     lab, task, loaded = ig.Laboratory(), TASKS["pos"], ig.load_model(model, device="cpu")
     train, dev = lab.treebank("qla", "train", 64), lab.treebank("qla", "dev", 20)
@@ -94,10 +94,10 @@ def _bare_run(model: str) -> Callable[[bool, int], object]:
     torch.set_num_threads(1)
 
     def run(change: bool, seed: int) -> object:
-        prepared = changed(loaded, [ig.reinit("1-2")] if change else [], seed)
-        tuned = finetune(prepared, task, train, dev, settings_for(task.recipe, **STUDY["settings"]), seed=seed)
+        prepared = apply_interventions(loaded, [ig.reinit("1-2")] if change else [], seed)
+        tuned = finetune(prepared, task, train, dev, settings_for(task.defaults, **STUDY["settings"]), seed=seed)
         facts = {"run": "", "model": "", "changes": "", "seed": seed}
-        return scores(tuned, task, "qla", dev, tests, facts).predictions.collect()
+        return evaluate_targets(tuned, task, "qla", dev, tests, facts).predictions.collect()
 
     return run
 

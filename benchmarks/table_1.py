@@ -56,7 +56,7 @@ def run(quick: bool = False) -> None:
         together = int(os.environ.get("TOGETHER", TOGETHER)) if gpu else 1
         start = time.perf_counter()
         part = 1 if quick else int(os.environ.get("PART", 3))
-        epochs = {name: {"epochs": TASKS[name].recipe.epochs // part} for name in ("pos", "parse", "ner")}
+        epochs = {name: {"epochs": TASKS[name].defaults.epochs // part} for name in ("pos", "parse", "ner")}
         shorter = {} if part == 1 else {"settings": epochs}
         study, place = read_study(STUDY, {**values, **sliced, **shorter}), "cuda:0" if gpu else "cpu"
         by_mps = share > 1 and mps.available()

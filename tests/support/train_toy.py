@@ -28,7 +28,7 @@ def train_toy(model: str, out: str, steps: int | None, dropout: float, environme
         if isinstance(module, torch.nn.Dropout):
             module.p = dropout
     checkpoints = Checkpoints(Path(out) / "checkpoints", "toy", steps=steps) if steps else None
-    settings = settings_for(task.recipe, **SETTINGS)
+    settings = settings_for(task.defaults, **SETTINGS)
     tuned = finetune(loaded, task, treebank(65), treebank(20, seed=1), settings, checkpoints=checkpoints)
     state = {"network": tuned.network.state_dict(), "scores": [report.score for report in tuned.log]}
     state["losses"] = [report.loss for report in tuned.log]

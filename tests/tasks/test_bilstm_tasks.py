@@ -18,12 +18,12 @@ from isogloss.models.bilstm.baseline import bilstm
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
-from isogloss.tasks.bilstm import MARK, UNKNOWN_CHARACTER, bilstm_task, task_over, vocabulary
-from isogloss.tasks.examples import IGNORE, collate
+from isogloss.tasks.bilstm import UNKNOWN_CHARACTER_ID, WORD_START_ID, bilstm_task, task_for_model, vocabulary
+from isogloss.tasks.examples import IGNORE_INDEX, collate
 from isogloss.tasks.task import Task
 from isogloss.training.engine.settings import settings_for
 from isogloss.training.finetuning.evaluation import evaluate
-from isogloss.training.finetuning.finetune import FineTuned, finetune, loss_terms
+from isogloss.training.finetuning.finetune import FineTuned, count_loss_terms, finetune
 from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
 from isogloss.training.finetuning.transfer import transfer
 
@@ -48,7 +48,7 @@ def learnt(name: str, seed: int = 0) -> FineTuned:
     task, model = bilstm_task(TASKS[name]), small()
     data = corpus(task.corpus)
     rate, epochs = {"pos": (1.5e-2, 12), "parse": (1.5e-2, 16), "ner": (2e-2, 20)}[name]
-    settings = settings_for(task.recipe, epochs=epochs, batch=4, learning_rate=rate)
+    settings = settings_for(task.defaults, epochs=epochs, batch=4, learning_rate=rate)
     return finetune(model, task, data, data, settings, seed=seed)
 
 
@@ -64,7 +64,7 @@ def untrained(task: Task, data: AnyCorpus, model: LoadedModel | None = None) -> 
 
 def test_it_learns_most_of_twelve_trees() -> None:
     task, model, data = bilstm_task(TASKS["parse"]), small(), corpus("treebank", 12)
-    settings = settings_for(task.recipe, epochs=20, batch=3, learning_rate=1.5e-2)
+    settings = settings_for(task.defaults, epochs=20, batch=3, learning_rate=1.5e-2)
     tuned = finetune(model, task, data, data, settings)
     scores = evaluate(tuned.network, task, model, {"qla": data}, tuned.labels)["qla"].scores
     assert min(scores.values()) > 0.9, scores
@@ -84,10 +84,10 @@ def test_padding_changes_nothing(name: str) -> None:
     tuned = untrained(task, corpus(task.corpus, 6))
     examples = task.encode(tuned.model, corpus(task.corpus, 6), tuned.labels)
     whole, alone = collate(examples, padding_id(tuned.model)), [collate([e], padding_id(tuned.model)) for e in examples]
-    assert len({batch.ids.shape[1] for batch in alone}) > 1, "unlike lengths, or this shows nothing"
+    assert len({batch.input_ids.shape[1] for batch in alone}) > 1, "unlike lengths, or this shows nothing"
     predicted = [task.predict(tuned.network, batch, tuned.labels)[0] for batch in alone]
     assert predicted == task.predict(tuned.network, whole, tuned.labels)
-    terms = torch.tensor([float(loss_terms(example)) for example in examples])
+    terms = torch.tensor([float(count_loss_terms(example)) for example in examples])
     losses = torch.stack([task.loss(tuned.network, batch) for batch in alone])
     expected = (losses * terms).sum() / terms.sum()
     torch.testing.assert_close(task.loss(tuned.network, whole), expected, rtol=1e-4, atol=1e-4)
@@ -109,7 +109,7 @@ def test_it_comes_back_from_disk_and_predicts_the_same(name: str, tmp_path: Path
 
 def test_the_same_seed_gives_the_same_bits() -> None:
     task, data = bilstm_task(TASKS["parse"]), corpus("treebank", 8)
-    settings = settings_for(task.recipe, epochs=1, batch=4)
+    settings = settings_for(task.defaults, epochs=1, batch=4)
     model = bilstm(device="cpu", **{**SMALL, "dropout": 0.3, "forget": 0.3})
     states = [finetune(model, task, data, data, settings, seed=seed).network.state_dict() for seed in (1, 1, 2)]
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
@@ -157,8 +157,8 @@ def test_options_that_make_no_sense_are_refused(model: str, option: str, said: s
 
 def test_only_three_tasks_and_only_over_the_baseline() -> None:
     with pytest.raises(UsageError, match="does pos, parse, ner; 'nli' needs a pretrained model"):
-        task_over(small(), TASKS["nli"])
-    assert task_over("bert-base-multilingual-cased", TASKS["pos"]) is TASKS["pos"]
+        task_for_model(small(), TASKS["nli"])
+    assert task_for_model("bert-base-multilingual-cased", TASKS["pos"]) is TASKS["pos"]
 
 
 def test_words_are_lower_cased_characters_are_not_and_both_occur_twice() -> None:
@@ -170,7 +170,14 @@ def test_a_sentence_as_arrays() -> None:
     labels = {**task.labels(data), "words": ("da",), "characters": ("a", "d")}
     tree = data[0].with_nodes(form=["Da", "dx", *data[0].words[2:]])
     example = task.encode(small(), data.with_items([tree]), labels)[0]
-    assert example.windows[0][:6].tolist() == [MARK, UNKNOWN_CHARACTER, 3, MARK, 4, UNKNOWN_CHARACTER]
+    assert example.windows[0][:6].tolist() == [
+        WORD_START_ID,
+        UNKNOWN_CHARACTER_ID,
+        3,
+        WORD_START_ID,
+        4,
+        UNKNOWN_CHARACTER_ID,
+    ]
     assert example.arrays["position"][:3].tolist() == [0, 3, 6]
     assert example.arrays["words"][:2].tolist() == [1, 0]
     assert example.arrays["vectors"].tolist() == [1] * len(tree.words)
@@ -182,7 +189,7 @@ def test_an_endless_word_and_an_unknown_tag_do_no_harm() -> None:
     longer = data[0].with_nodes(form=["x" * 100_000, *data[0].words[1:]], upos=["NEVER", *data[0].upos[1:]])
     (example,) = task.encode(tuned.model, data.with_items([longer]), tuned.labels)
     assert example.tokens < 500
-    assert example.arrays["tags"][0] == IGNORE
+    assert example.arrays["tags"][0] == IGNORE_INDEX
     batch = collate([example], padding_id(tuned.model))
     assert torch.isfinite(task.loss(tuned.network, batch))
     assert len(task.predict(tuned.network, batch, tuned.labels)[0]) == len(longer.words)

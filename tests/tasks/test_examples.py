@@ -15,7 +15,7 @@ import isogloss as ig
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
-from isogloss.tasks.examples import IGNORE, Example, Shape, Sizes, collate
+from isogloss.tasks.examples import IGNORE_INDEX, Example, ExampleSizes, Shape, collate
 
 ARRAYS = st.lists(st.integers(0, 9), min_size=0, max_size=5)
 
@@ -30,23 +30,23 @@ def examples(draw: Any) -> Example:
 @given(st.lists(examples(), min_size=1, max_size=4), st.integers(0, 3), st.integers(0, 3))
 @settings(max_examples=80)
 def test_a_larger_shape_holds_the_same_and_padding(items: list[Example], more: int, longer: int) -> None:
-    plain = collate(items, filler=0)
-    least = Sizes(items).shape(np.arange(len(items)))
-    assert plain.ids.shape == plain.mask.shape == (least.rows, least.length)
+    plain = collate(items, pad_token_id=0)
+    least = ExampleSizes(items).shape(np.arange(len(items)))
+    assert plain.input_ids.shape == plain.attention_mask.shape == (least.rows, least.length)
     widths = tuple(width + longer for width in least.widths)
     shape = Shape(least.length + longer, least.rows + more, least.examples + more, widths)
     large = collate(items, 0, shape)
-    assert large.ids.shape == (shape.rows, shape.length)
-    assert torch.equal(large.ids[: least.rows, : least.length], plain.ids)
-    assert torch.equal(large.mask[: least.rows, : least.length], plain.mask)
+    assert large.input_ids.shape == (shape.rows, shape.length)
+    assert torch.equal(large.input_ids[: least.rows, : least.length], plain.input_ids)
+    assert torch.equal(large.attention_mask[: least.rows, : least.length], plain.attention_mask)
     assert torch.equal(large.first_row[: len(items)], plain.first_row)
     for name, width in zip(plain.arrays, widths, strict=True):
         assert large.arrays[name].shape == (shape.examples, width)
         assert torch.equal(large.arrays[name][: len(items), : width - longer], plain.arrays[name])
-        assert (large.arrays[name][len(items) :] == IGNORE).all()
-        assert (large.arrays[name][:, width - longer :] == IGNORE).all()
-    assert large.mask.sum() == plain.mask.sum() + more
-    assert (large.mask.sum(1) > 0).all(), "attention over nothing is no number"
+        assert (large.arrays[name][len(items) :] == IGNORE_INDEX).all()
+        assert (large.arrays[name][:, width - longer :] == IGNORE_INDEX).all()
+    assert large.attention_mask.sum() == plain.attention_mask.sum() + more
+    assert (large.attention_mask.sum(1) > 0).all(), "attention over nothing is no number"
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -62,7 +62,7 @@ def test_padding_shows_in_no_loss_and_no_gradient(
     torch.manual_seed(0)
     network = task.network(model, labels).eval()
     items = task.encode(model, corpus, labels)
-    least = Sizes(items).shape(np.arange(len(items)))
+    least = ExampleSizes(items).shape(np.arange(len(items)))
     length = min(least.length + longer, model.max_length)
     widths = tuple(width + (name != "nli") * longer for width in least.widths)
     shape = Shape(length, least.rows + more, least.examples + more, widths)

@@ -49,7 +49,7 @@ class Fixed(torch.nn.Module):
 def pointing(example: Example, model: LoadedModel) -> tuple[Any, Any]:
     """A network that is sure of the targets of one example, and its batch."""
     batch = collate([example], padding_id(model))
-    scores = torch.zeros(2, *batch.ids.shape)
+    scores = torch.zeros(2, *batch.input_ids.shape)
     for which, name in enumerate(("start", "end")):
         for row, place in enumerate(example.arrays[name].tolist()):
             scores[which, row, place] = 9.0
@@ -136,14 +136,14 @@ def test_the_answer_is_the_best_span_of_all_windows(tiny: Tiny, seed: int) -> No
     corpus = asked(CONTEXT, "river").with_items([*asked(CONTEXT, "river"), *asked("Yes  no", "no")])
     examples = qa.encode(model, corpus, LABELS)
     batch = collate(examples, padding_id(model))
-    start, end = torch.randn(2, *batch.ids.shape, generator=torch.Generator().manual_seed(seed))
+    start, end = torch.randn(2, *batch.input_ids.shape, generator=torch.Generator().manual_seed(seed))
     row, expected = 0, []
     for example, item in zip(examples, corpus, strict=True):
         (context,) = token_spans(model, [item.context])
         best, span = -np.inf, (0, 0)
         for place, first, count in zip(*(example.arrays[name] for name in ("place", "first", "count")), strict=True):
             for i in range(count):
-                for j in range(i, min(i + qa.LONGEST_ANSWER, count)):
+                for j in range(i, min(i + qa.MAX_ANSWER_TOKENS, count)):
                     score = (start[row, place + i] + end[row, place + j]).item()
                     low, high = context.low[first + i], context.high[first + j]
                     if low < high and score > best:
@@ -158,7 +158,7 @@ def test_the_loss_is_the_mean_over_windows(tiny: Tiny) -> None:
     corpus = asked(CONTEXT, "river", "Мы")
     examples = qa.encode(model, corpus, LABELS)
     batch = collate(examples, padding_id(model))
-    start, end = torch.randn(2, *batch.ids.shape)
+    start, end = torch.randn(2, *batch.input_ids.shape)
     losses, row = [], 0
     for example in examples:
         for number, window in enumerate(example.windows):

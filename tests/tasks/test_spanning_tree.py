@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from isogloss.core.errors import UsageError
-from isogloss.tasks.spanning_tree import LEAST_PART, compiled, decode_tree, decode_trees
+from isogloss.tasks.spanning_tree import MIN_SENTENCES_PER_THREAD, compiled, decode_tree, decode_trees
 
 
 @cache
@@ -143,7 +143,7 @@ def best_by_networkx(scores: np.ndarray) -> float:
 
 def test_a_batch_is_its_sentences_whatever_lies_in_the_padding() -> None:
     generator = np.random.default_rng(3)
-    count = 2 * LEAST_PART + 3  # several threads
+    count = 2 * MIN_SENTENCES_PER_THREAD + 3  # several threads
     lengths = generator.integers(0, 8, size=count)
     scores = np.full((count, 8, 9), np.nan, dtype=np.float32)
     for sentence, n in enumerate(lengths):
@@ -173,9 +173,9 @@ def test_small_cases() -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_broken_scores_are_refused_and_the_sentence_named(value: float) -> None:
-    scores = np.zeros((LEAST_PART + 2, 3, 4))
-    scores[LEAST_PART + 1, 2, 1] = value
-    with pytest.raises(UsageError, match=f"sentence {LEAST_PART + 1} hold NaN or"):
+    scores = np.zeros((MIN_SENTENCES_PER_THREAD + 2, 3, 4))
+    scores[MIN_SENTENCES_PER_THREAD + 1, 2, 1] = value
+    with pytest.raises(UsageError, match=f"sentence {MIN_SENTENCES_PER_THREAD + 1} hold NaN or"):
         decode_trees(scores)
 
 

@@ -114,7 +114,7 @@ def test_padding_changes_nothing(tiny: Tiny, task: Task, family: str) -> None:
     network, labels, examples = ready(task, model, corpus)
     together = batch_of(model, examples)
     alone = [batch_of(model, [example]) for example in examples]
-    assert len({batch.ids.shape[1] for batch in alone}) > 1, "unlike lengths, or this shows nothing"
+    assert len({batch.input_ids.shape[1] for batch in alone}) > 1, "unlike lengths, or this shows nothing"
     assert [task.predict(network, batch, labels)[0] for batch in alone] == task.predict(network, together, labels)
     terms = torch.tensor([float(_terms(batch)) for batch in alone])
     with torch.no_grad():
@@ -124,7 +124,7 @@ def test_padding_changes_nothing(tiny: Tiny, task: Task, family: str) -> None:
 
 
 def _terms(batch: Batch) -> int:
-    return int(batch.known.sum()) if "position" in batch.arrays else len(batch.ids)
+    return int(batch.word_mask.sum()) if "position" in batch.arrays else len(batch.input_ids)
 
 
 @pytest.mark.parametrize("name", ["pos", "parse", "ner"])

@@ -15,7 +15,7 @@ from isogloss.core.errors import UnknownName
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import encode_words
 from isogloss.tasks.examples import Example
-from isogloss.tasks.windows import encode_sentences, most_central, token_of_words, window_starts
+from isogloss.tasks.windows import encode_sentences, most_central, window_starts, word_token_index
 
 Tiny = Callable[[str], LoadedModel]
 
@@ -97,7 +97,9 @@ def test_words_without_subwords_do_no_harm(tiny: Tiny, family: str, words: list[
 @given(st.lists(st.integers(0, 9)), st.integers(0, 12))
 def test_tokens_of_words_by_brute_force(word: list[int], words: int) -> None:
     word = sorted(w for w in word if w < words)
-    first, last = (token_of_words(np.array(word, dtype=np.int64), words, which).tolist() for which in ("first", "last"))
+    first, last = (
+        word_token_index(np.array(word, dtype=np.int64), words, which).tolist() for which in ("first", "last")
+    )
     for w in range(words):
         own = [i for i, other in enumerate(word) if other == w]
         before = max((i for i, other in enumerate(word) if other < w), default=-1)

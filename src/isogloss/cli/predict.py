@@ -25,7 +25,7 @@ def predict(
     device: Device = None,
 ) -> None:
     """Predict with a fine-tuned model: tags, trees, entities, labels or answers."""
-    from isogloss.training.finetuning.evaluation import annotated, predict, scored
+    from isogloss.training.finetuning.evaluation import annotate_corpus, predict, score_predictions
     from isogloss.training.finetuning.finetuned_files import load_finetuned
 
     if output is None and not score:
@@ -37,8 +37,8 @@ def predict(
         examples = tuned.task.encode(tuned.model, corpus, tuned.labels)
         predictions = predict(tuned.network, tuned.task, tuned.model, examples, tuned.labels)
     if score:
-        scores = scored(tuned.task, gold, predictions).scores
+        scores = score_predictions(tuned.task, gold, predictions).scores
         show_table(f"{tuned.task.name}, {file}", ("metric", "score"), ((k, f"{v:.4f}") for k, v in scores.items()))
     if output is not None:
-        annotated(tuned.task, corpus, predictions).write(output)
+        annotate_corpus(tuned.task, corpus, predictions).write(output)
         out.print(f"written: {output}", soft_wrap=True)

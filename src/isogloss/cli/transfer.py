@@ -77,9 +77,9 @@ def transfer(
     from isogloss.results.rows.files import check_suffix
     from isogloss.studies.execution.corpora import language_of_name
     from isogloss.tasks import TASKS
-    from isogloss.tasks.bilstm import task_over
+    from isogloss.tasks.bilstm import task_for_model
     from isogloss.training.engine.distributed import init_distributed
-    from isogloss.training.finetuning.transfer import changed
+    from isogloss.training.finetuning.transfer import apply_interventions
     from isogloss.training.finetuning.transfer import transfer as run
 
     for path in write or ():
@@ -107,10 +107,10 @@ def transfer(
     for change in reinitialised:
         change.chosen(loaded)  # layers that the model does not have are told before any work
     replay = _replay(continual, continual_weight, anchor, repair, device) if continual else None
-    chosen_task = task_over(loaded, chosen_task)
+    chosen_task = task_for_model(loaded, chosen_task)
     with library_warnings(), resumable(folder), training_bar() as show_report:
         if grid:
-            searched_model = changed(loaded, interventions, seed_numbers[0])
+            searched_model = apply_interventions(loaded, interventions, seed_numbers[0])
             settings |= _best_of_grid(
                 searched_model, chosen_task, corpora, seed_numbers[0], settings, folder, show_report
             )
@@ -181,7 +181,7 @@ def _best_of_grid(
         task,
         corpora["train"],
         corpora["dev"],
-        settings_for(task.recipe, **settings),
+        settings_for(task.defaults, **settings),
         seed=seed,
         out=folder,
         progress=lambda candidate, report: show_report(
@@ -209,13 +209,13 @@ def _finish(results: Results, task: Task, tests: dict[str, AnyCorpus], write: li
 def _write_predictions(results: Results, task: Task, tests: dict[str, AnyCorpus], pattern: str) -> list[str]:
     import json
 
-    from isogloss.training.finetuning.evaluation import annotated
+    from isogloss.training.finetuning.evaluation import annotate_corpus
 
     files = []
     for (target, seed), rows in results.predictions.collect().group_by(["target", "seed"], maintain_order=True):
         values = [json.loads(text) for text in rows.sort("item")["prediction"]]
         files.append(pattern.replace("{target}", str(target)).replace("{seed}", str(seed)))
-        annotated(task, tests[str(target)], values).write(files[-1])
+        annotate_corpus(task, tests[str(target)], values).write(files[-1])
     return files
 
 

@@ -159,7 +159,7 @@ def _fitted_sizes(sizes: TrainingSizes, inputs: DiagnosisInputs) -> TrainingSize
     if not inputs.train or task.name not in PARTS:
         return sizes
     sentences = len(read_corpora(inputs.train, task.corpus, lang=inputs.lang))
-    return fit_batch_sizes(sizes, sentences, task.recipe.batch, PARTS[task.name].recipe.batch)
+    return fit_batch_sizes(sizes, sentences, task.defaults.batch, PARTS[task.name].defaults.batch)
 
 
 @dataclass(frozen=True)

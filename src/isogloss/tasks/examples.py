@@ -1,7 +1,7 @@
-"""Corpus items as a network takes them: windows of token ids, and integer arrays of places and gold labels.
+"""Model inputs: examples (windows of token ids with integer arrays of positions and gold labels) and padded batches.
 
-A sentence longer than the model becomes several overlapping windows; `window` and `position` say, for each of
-its words, which window and which token there stand for it, so that what follows sees whole sentences again.
+A sentence longer than the model becomes several overlapping windows. The arrays `window` and `position` give, for
+each word, the window and the token that represent it, so heads and losses see whole sentences.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from torch import Tensor
 from isogloss.models.heads.task_head import rows_at
 from isogloss.models.tokenization.batching import IntArray
 
-IGNORE = -100  # padding of every array that is not token ids: what PyTorch's losses leave out
+IGNORE_INDEX = -100  # padding of all arrays except token ids; ignored by PyTorch losses
 Ids = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Example:
-    """One corpus item: at least one window, its segments where the family has them, and the task's arrays."""
+    """One corpus item: its windows (at least one), their segment ids if the model uses them, and the task's arrays."""
 
     windows: tuple[Ids, ...]
     segments: tuple[Ids, ...] = ()
@@ -31,81 +31,86 @@ class Example:
 
     @property
     def tokens(self) -> int:
-        """Tokens that the network reads for it."""
+        """Number of tokens in all windows."""
         return sum(map(len, self.windows))
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Several examples as padded tensors: one row per window, one line of each array per example."""
+    """Examples as padded tensors: one row per window, and one row of each array per example."""
 
-    ids: Tensor
-    mask: Tensor
-    segments: Tensor | None
+    input_ids: Tensor
+    attention_mask: Tensor
+    token_type_ids: Tensor | None
     first_row: Tensor  # of each example
     arrays: Mapping[str, Tensor]
-    parts: int = 1  # batches of one shape that are one below the other here
+    stack_size: int = 1  # number of batches of equal shape concatenated along the first axis
 
     def __len__(self) -> int:
         return len(self.first_row)
 
-    def map(self, change: Callable[[Tensor], Tensor]) -> Batch:
-        """The batch with every tensor changed, always in the same order."""
-        segments = None if self.segments is None else change(self.segments)
-        arrays = {name: change(value) for name, value in self.arrays.items()}
-        return Batch(change(self.ids), change(self.mask), segments, change(self.first_row), arrays, self.parts)
+    def map(self, function: Callable[[Tensor], Tensor]) -> Batch:
+        """Apply a function to every tensor, always in the same order."""
+        return Batch(
+            input_ids=function(self.input_ids),
+            attention_mask=function(self.attention_mask),
+            token_type_ids=None if self.token_type_ids is None else function(self.token_type_ids),
+            first_row=function(self.first_row),
+            arrays={name: function(value) for name, value in self.arrays.items()},
+            stack_size=self.stack_size,
+        )
 
     @property
     def tensors(self) -> list[Tensor]:
-        """All of them, in the order of `map`."""
-        found: list[Tensor] = []
-        self.map(lambda tensor: found.append(tensor) or tensor)  # type: ignore[func-returns-value]
-        return found
+        """All tensors, in the order of `map`."""
+        tensors: list[Tensor] = []
+        self.map(lambda tensor: tensors.append(tensor) or tensor)  # type: ignore[func-returns-value]
+        return tensors
 
-    def below(self, *others: Batch) -> Batch:
-        """This batch and others of its shape, one below the other, as a stack of networks reads them."""
-        tensors = [iter(batch.tensors) for batch in (self, *others)]
-        joined = self.map(lambda _: torch.cat([next(own) for own in tensors]))
-        parts = len(tensors)
-        shift = torch.arange(parts, device=self.ids.device).repeat_interleave(len(self.first_row)) * len(self.ids)
-        return replace(joined, first_row=joined.first_row + shift, parts=parts)
+    def stack(self, *others: Batch) -> Batch:
+        """Concatenate batches of one shape along the first axis, as stacked networks read them."""
+        columns = zip(*(batch.tensors for batch in (self, *others)), strict=True)
+        joined = self.map(lambda _: torch.cat(next(columns)))
+        size, rows = 1 + len(others), len(self.input_ids)
+        shift = torch.arange(size, device=self.input_ids.device).repeat_interleave(len(self.first_row)) * rows
+        return replace(joined, first_row=joined.first_row + shift, stack_size=size)
 
     def to(self, device: torch.device) -> Batch:
         return self.map(lambda tensor: tensor.to(device, non_blocking=True))
 
     @property
     def inputs(self) -> dict[str, Tensor]:
-        """What a Hugging Face network is called with."""
-        inputs = {"input_ids": self.ids, "attention_mask": self.mask}
-        return inputs if self.segments is None else {**inputs, "token_type_ids": self.segments}
+        """Keyword arguments of a Hugging Face network."""
+        inputs = {"input_ids": self.input_ids, "attention_mask": self.attention_mask}
+        return inputs if self.token_type_ids is None else {**inputs, "token_type_ids": self.token_type_ids}
 
     @property
-    def known(self) -> Tensor:
+    def word_mask(self) -> Tensor:
         """`[example, word]`: True for words, False for padding."""
-        return self.arrays["position"] != IGNORE
+        return self.arrays["position"] != IGNORE_INDEX
 
     @property
-    def places(self) -> Tensor:
-        """`[example, word]`: where the token of each word is among all tokens of all windows; 0 for padding."""
+    def token_index(self) -> Tensor:
+        """`[example, word]`: the index of each word's token among all tokens of all windows; 0 for padding."""
         row = self.first_row[:, None] + self.arrays["window"]
-        return (row * self.ids.shape[1] + self.arrays["position"]).where(self.known, 0)
+        return (row * self.input_ids.shape[1] + self.arrays["position"]).where(self.word_mask, 0)
 
     def words(self, states: Tensor) -> Tensor:
-        """The rows of `states[window, token, unit]` that stand for words, as `[example, word, unit]`."""
-        return rows_at(states.flatten(0, 1), self.places)
+        """Select the rows of `states[window, token, unit]` that represent words: `[example, word, unit]`."""
+        return rows_at(states.flatten(0, 1), self.token_index)
 
 
 @dataclass(frozen=True, order=True)
 class Shape:
     """The sizes of a batch's tensors."""
 
-    length: int  # tokens of a row
+    length: int  # tokens per row
     rows: int
     examples: int
-    widths: tuple[int, ...]  # of the arrays, in their order
+    widths: tuple[int, ...]  # of the arrays, in order
 
     def __or__(self, other: Shape) -> Shape:
-        """The least shape that holds both.
+        """The smallest shape that contains both.
 
         >>> Shape(8, 2, 2, (3,)) | Shape(4, 3, 2, (5,))
         Shape(length=8, rows=3, examples=2, widths=(5,))
@@ -116,8 +121,8 @@ class Shape:
         )
 
 
-class Sizes:
-    """The sizes of many examples, from which the shape of any batch of them follows at once."""
+class ExampleSizes:
+    """Sizes of many examples, to compute the shape of any batch of them quickly."""
 
     def __init__(self, examples: Sequence[Example]):
         self.longest = np.array([max(map(len, example.windows)) for example in examples])
@@ -125,18 +130,18 @@ class Sizes:
         self.widths = np.array([[len(array) for array in example.arrays.values()] for example in examples])
 
     def shape(self, items: IntArray) -> Shape:
-        """The least shape that holds these examples."""
+        """The smallest shape that contains these examples."""
         widths = tuple(self.widths[items].max(0).tolist())
         return Shape(int(self.longest[items].max()), int(self.windows[items].sum()), len(items), widths)
 
 
-def collate(examples: Sequence[Example], filler: int, shape: Shape | None = None) -> Batch:
-    """Examples side by side; `filler` is the padding token's id.
+def collate(examples: Sequence[Example], pad_token_id: int, shape: Shape | None = None) -> Batch:
+    """Pad examples into a batch.
 
-    A `shape` larger than they need is filled up: with texts of one padding token, so that attention has something to
-    look at, and with examples that have no words and no gold labels, so that no loss sees them.
+    A `shape` larger than necessary is filled with rows of one padding token (attention over no tokens is undefined)
+    and with examples without words and gold labels, which do not enter the loss.
     """
-    shape = shape or Sizes(examples).shape(np.arange(len(examples)))
+    shape = shape or ExampleSizes(examples).shape(np.arange(len(examples)))
     windows = [window for example in examples for window in example.windows]
     segments = [segment for example in examples for segment in example.segments]
     first_row = np.zeros(shape.examples, dtype=np.int64)
@@ -145,18 +150,18 @@ def collate(examples: Sequence[Example], filler: int, shape: Shape | None = None
     lengths[: len(windows)] = list(map(len, windows))
     mask = (np.arange(shape.length) < lengths[:, None]).astype(np.int64)
     return Batch(
-        ids=_padded(windows, filler, shape.rows, shape.length),
-        mask=torch.from_numpy(mask),
-        segments=_padded(segments, 0, shape.rows, shape.length) if segments else None,
+        input_ids=_pad(windows, pad_token_id, shape.rows, shape.length),
+        attention_mask=torch.from_numpy(mask),
+        token_type_ids=_pad(segments, 0, shape.rows, shape.length) if segments else None,
         first_row=torch.from_numpy(first_row),
         arrays={
-            name: _padded([example.arrays[name] for example in examples], IGNORE, shape.examples, width)
+            name: _pad([example.arrays[name] for example in examples], IGNORE_INDEX, shape.examples, width)
             for name, width in zip(examples[0].arrays, shape.widths, strict=True)
         },
     )
 
 
-def _padded(rows: Sequence[npt.NDArray[np.integer]], value: int, height: int, width: int) -> Tensor:
+def _pad(rows: Sequence[npt.NDArray[np.integer]], value: int, height: int, width: int) -> Tensor:
     padded = np.full((height, width), value, dtype=np.int64)
     for row, values in zip(padded, rows, strict=False):
         row[: len(values)] = values

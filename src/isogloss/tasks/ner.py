@@ -13,7 +13,7 @@ from isogloss.metrics.spans import span_counts, token_counts
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import Example
 from isogloss.tasks.tagging import encode_tagged, predict_tags, tag_labels, tag_loss, tag_network
-from isogloss.tasks.task import Labels, Metric, Recipe, Task
+from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
 
 
 def labels(corpus: Corpus[NerSentence]) -> Labels:
@@ -45,7 +45,7 @@ TASK = Task(
     summary="named entities in BIO: F1 of whole entities, micro F1 of tokens",
     corpus="ner",
     metrics={"f1": Metric(span_counts, "f1"), "token_f1": Metric(token_counts, "f1")},
-    recipe=Recipe(epochs=6, batch=16, learning_rate=3.5e-5),
+    defaults=TaskDefaults(epochs=6, batch=16, learning_rate=3.5e-5),
     labels=labels,
     network=tag_network,
     encode=encode,

@@ -20,10 +20,10 @@ from isogloss.metrics.tagging import label_counts
 from isogloss.models.heads.task_head import with_head
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
-from isogloss.tasks.examples import IGNORE, Batch, Example
+from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
 from isogloss.tasks.pairs import longest_first, pair_frame, token_ids
 from isogloss.tasks.tagging import mean_cross_entropy
-from isogloss.tasks.task import Labels, Metric, Recipe, Task
+from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
 
 LABEL = "label"
 
@@ -50,7 +50,7 @@ def encode(model: LoadedModel, corpus: Corpus[NliPair], labels: Labels) -> list[
         keep_a, keep_b = longest_first(len(a), len(b), space)
         cut += len(a) + len(b) > space
         a, b = a[:keep_a], b[:keep_b]
-        number = IGNORE if pair.label is None else labels[LABEL].index(pair.label)
+        number = IGNORE_INDEX if pair.label is None else labels[LABEL].index(pair.label)
         examples.append(Example((frame.join(a, b),), frame.segments(a, b), {LABEL: np.array([number])}))
     check_ids(model, [example.windows[0] for example in examples])
     if cut:
@@ -61,7 +61,7 @@ def encode(model: LoadedModel, corpus: Corpus[NliPair], labels: Labels) -> list[
 
 def loss(network: nn.Module, batch: Batch) -> Tensor:
     """Cross-entropy of the labels, the mean over the pairs that have one."""
-    return mean_cross_entropy(network(**batch.inputs).logits, batch.arrays[LABEL], batch.parts)
+    return mean_cross_entropy(network(**batch.inputs).logits, batch.arrays[LABEL], batch.stack_size)
 
 
 @torch.no_grad()
@@ -88,7 +88,7 @@ TASK = Task(
     summary="natural language inference: accuracy",
     corpus="nli",
     metrics={"accuracy": Metric(label_counts, "accuracy")},
-    recipe=Recipe(epochs=2, batch=32, learning_rate=5e-5),
+    defaults=TaskDefaults(epochs=2, batch=32, learning_rate=5e-5),
     labels=labels,
     network=network,
     encode=encode,

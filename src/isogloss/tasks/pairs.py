@@ -17,15 +17,15 @@ from isogloss.tasks.examples import Ids
 class PairFrame:
     """The special tokens around two texts.
 
-    >>> PairFrame((101,), (102,), (102,), filler=0, segmented=True).size
+    >>> PairFrame((101,), (102,), (102,), pad_token_id=0, has_segments=True).size
     3
     """
 
     before: tuple[int, ...]
     between: tuple[int, ...]
     after: tuple[int, ...]
-    filler: int
-    segmented: bool  # the family tells the two texts apart by segment embeddings
+    pad_token_id: int
+    has_segments: bool  # the family tells the two texts apart by segment embeddings
 
     @property
     def size(self) -> int:
@@ -34,11 +34,11 @@ class PairFrame:
     def join(self, first: Sequence[int], second: Sequence[int]) -> Ids:
         """One input; where it would be empty (no special tokens, no text), a single padding token."""
         ids = [*self.before, *first, *self.between, *second, *self.after]
-        return np.array(ids or [self.filler], dtype=np.int32)
+        return np.array(ids or [self.pad_token_id], dtype=np.int32)
 
     def segments(self, first: Sequence[int], second: Sequence[int]) -> tuple[Ids, ...]:
         """Segment 0 up to the tokens in between, 1 from the second text on; nothing for a family without."""
-        if not self.segmented:
+        if not self.has_segments:
             return ()
         sizes = [len(self.before) + len(first) + len(self.between), len(second) + len(self.after)]
         return (np.repeat(np.array([0, 1], dtype=np.int32), sizes),)
@@ -47,14 +47,14 @@ class PairFrame:
 def pair_frame(model: LoadedModel) -> PairFrame:
     """What the tokenizer itself puts between two texts; its separator or end mark where it puts nothing."""
     tokenizer: Any = model.tokenizer
-    alone = tokenizer("a", add_special_tokens=False)["input_ids"]
+    single = tokenizer("a", add_special_tokens=False)["input_ids"]
     pair = tokenizer("a", "a", return_token_type_ids=True)
-    both = pair["input_ids"]
-    places = [i for i in range(len(both)) if both[i : i + len(alone)] == alone]
-    between = both[places[0] + len(alone) : places[-1]] if len(places) > 1 else []
-    marks = [id for id in (tokenizer.sep_token_id, tokenizer.eos_token_id) if id is not None]
+    pair_ids = pair["input_ids"]
+    places = [i for i in range(len(pair_ids)) if pair_ids[i : i + len(single)] == single]
+    between = pair_ids[places[0] + len(single) : places[-1]] if len(places) > 1 else []
+    separators = [id for id in (tokenizer.sep_token_id, tokenizer.eos_token_id) if id is not None]
     segmented = 1 in pair["token_type_ids"] and getattr(model.body.config, "type_vocab_size", 0) > 1
-    return PairFrame(model.prefix, tuple(between or marks[:1]), model.suffix, padding_id(model), segmented)
+    return PairFrame(model.prefix, tuple(between or separators[:1]), model.suffix, padding_id(model), segmented)
 
 
 def token_ids(model: LoadedModel, texts: Sequence[str]) -> list[list[int]]:
@@ -64,11 +64,11 @@ def token_ids(model: LoadedModel, texts: Sequence[str]) -> list[list[int]]:
     return [ids for chunk in chunks for ids in tokenize(model, chunk)["input_ids"]]
 
 
-def longest_first(first: int, second: int, space: int) -> tuple[int, int]:
+def longest_first(first: int, second: int, max_tokens: int) -> tuple[int, int]:
     """How many tokens of each text are kept so that both fit: the longer one is cut until they are alike.
 
     >>> longest_first(10, 3, 8), longest_first(10, 10, 9), longest_first(2, 3, 9)
     ((5, 3), (5, 4), (2, 3))
     """
-    kept = min(second, max(space - first, space // 2))
-    return min(first, space - kept), kept
+    second_length = min(second, max(max_tokens - first, max_tokens // 2))
+    return min(first, max_tokens - second_length), second_length

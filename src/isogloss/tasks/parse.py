@@ -18,9 +18,9 @@ from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.attachment import Arc, attachment_counts
 from isogloss.models.heads.biaffine import BiaffineParser, ParserScores
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.tasks.examples import IGNORE, Batch, Example
-from isogloss.tasks.tagging import mean_cross_entropy, with_array
-from isogloss.tasks.task import Labels, Metric, Recipe, Task
+from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
+from isogloss.tasks.tagging import add_array, mean_cross_entropy
+from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
 from isogloss.tasks.windows import encode_sentences
 
 HEADS, RELATIONS = "heads", "relations"
@@ -42,34 +42,34 @@ def encode(model: LoadedModel, corpus: Corpus[Tree], labels: Labels, subword: st
     numbers = {relation: number for number, relation in enumerate(labels[RELATIONS])}
     examples = []
     for example, tree in zip(encode_sentences(model, [tree.words for tree in corpus], subword), corpus, strict=True):
-        heads = [int(row.head) if row.head != "_" else IGNORE for row in tree.nodes]
-        relations = [numbers.get(relation, IGNORE) for relation in tree.deprels]
-        examples.append(with_array(with_array(example, HEADS, heads), RELATIONS, relations))
+        heads = [int(row.head) if row.head != "_" else IGNORE_INDEX for row in tree.nodes]
+        relations = [numbers.get(relation, IGNORE_INDEX) for relation in tree.deprels]
+        examples.append(add_array(add_array(example, HEADS, heads), RELATIONS, relations))
     return examples
 
 
 def loss(network: Any, batch: Batch) -> Tensor:
     """Cross-entropy of the heads plus that of the relations given the gold heads, each the mean over words."""
-    return loss_of(network, _scores(network, batch), batch)
+    return parser_loss(network, _scores(network, batch), batch)
 
 
-def loss_of(network: Any, scores: ParserScores, batch: Batch) -> Tensor:
+def parser_loss(network: Any, scores: ParserScores, batch: Batch) -> Tensor:
     heads = batch.arrays[HEADS]
     relations = network.relations(scores, heads.clamp(min=0))
-    arcs = mean_cross_entropy(scores.arcs, heads, batch.parts)
-    return arcs + mean_cross_entropy(relations, batch.arrays[RELATIONS], batch.parts)
+    arcs = mean_cross_entropy(scores.arcs, heads, batch.stack_size)
+    return arcs + mean_cross_entropy(relations, batch.arrays[RELATIONS], batch.stack_size)
 
 
 @torch.no_grad()
 def predict(network: Any, batch: Batch, labels: Labels) -> list[list[Arc]]:
-    return trees_of(network, _scores(network, batch), batch, labels)
+    return decode_predictions(network, _scores(network, batch), batch, labels)
 
 
-def trees_of(network: Any, scores: ParserScores, batch: Batch, labels: Labels) -> list[list[Arc]]:
+def decode_predictions(network: Any, scores: ParserScores, batch: Batch, labels: Labels) -> list[list[Arc]]:
     """The best tree of each sentence by these scores."""
     from isogloss.tasks.spanning_tree import decode_trees  # with its compiler, which takes half a second to load
 
-    lengths = batch.known.sum(1).cpu().numpy()
+    lengths = batch.word_mask.sum(1).cpu().numpy()
     trees = decode_trees(scores.arcs.log_softmax(-1).cpu().numpy(), lengths)
     heads = torch.from_numpy(np.maximum(trees, 0)).to(scores.arcs.device)
     best = best_relations(network.relations(scores, heads), heads, labels).tolist()
@@ -84,8 +84,8 @@ def best_relations(scores: Tensor, heads: Tensor, labels: Labels) -> Tensor:
     if ROOT not in labels[RELATIONS]:
         return scores.argmax(-1)
     root = labels[RELATIONS].index(ROOT)
-    others = scores.index_fill(-1, torch.tensor([root], device=scores.device), float("-inf"))
-    return others.argmax(-1).where(heads != 0, root)
+    non_root = scores.index_fill(-1, torch.tensor([root], device=scores.device), float("-inf"))
+    return non_root.argmax(-1).where(heads != 0, root)
 
 
 def gold(tree: Tree) -> list[Arc]:
@@ -104,7 +104,7 @@ def annotate(tree: Tree, arcs: list[Arc]) -> Tree:
 
 
 def _scores(network: Any, batch: Batch) -> ParserScores:
-    scores: ParserScores = network(**batch.inputs, places=batch.places, known=batch.known)
+    scores: ParserScores = network(**batch.inputs, places=batch.token_index, known=batch.word_mask)
     return scores
 
 
@@ -113,7 +113,7 @@ TASK = Task(
     summary="dependency trees: labelled and unlabelled attachment score",
     corpus="treebank",
     metrics={"las": Metric(attachment_counts, "las"), "uas": Metric(attachment_counts, "uas")},
-    recipe=Recipe(epochs=15, batch=32, learning_rate=5e-5),
+    defaults=TaskDefaults(epochs=15, batch=32, learning_rate=5e-5),
     labels=labels,
     network=network,
     encode=encode,

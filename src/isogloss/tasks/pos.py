@@ -12,7 +12,7 @@ from isogloss.metrics.tagging import tag_counts
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import Example
 from isogloss.tasks.tagging import encode_tagged, predict_tags, tag_labels, tag_loss, tag_network
-from isogloss.tasks.task import Labels, Metric, Recipe, Task
+from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
 
 
 def labels(corpus: Corpus[Tree]) -> Labels:
@@ -43,7 +43,7 @@ TASK = Task(
     summary="part-of-speech tags of words: accuracy",
     corpus="treebank",
     metrics={"accuracy": Metric(tag_counts, "accuracy")},
-    recipe=Recipe(epochs=6, batch=16, learning_rate=5e-5),
+    defaults=TaskDefaults(epochs=6, batch=16, learning_rate=5e-5),
     labels=labels,
     network=tag_network,
     encode=encode,

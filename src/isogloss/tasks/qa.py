@@ -24,15 +24,15 @@ from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, answer_counts
 from isogloss.models.heads.task_head import SPAN_LABELS, with_head
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
-from isogloss.tasks.examples import IGNORE, Batch, Example
+from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
 from isogloss.tasks.pairs import PairFrame, pair_frame, token_ids
 from isogloss.tasks.spans import TokenSpans, best_spans, token_spans
 from isogloss.tasks.tagging import mean_cross_entropy
-from isogloss.tasks.task import Labels, Metric, Recipe, Task
+from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
 from isogloss.tasks.windows import window_starts
 
-LONGEST_INPUT, LONGEST_QUESTION, STEP = 384, 64, 128  # tokens; as published for BERT on SQuAD
-N_BEST, LONGEST_ANSWER = 20, 30
+MAX_INPUT_TOKENS, MAX_QUESTION_TOKENS, WINDOW_STEP_TOKENS = 384, 64, 128  # tokens; as published for BERT on SQuAD
+N_BEST_SPANS, MAX_ANSWER_TOKENS = 20, 30
 
 
 class Reference(NamedTuple):
@@ -56,7 +56,11 @@ def network(model: LoadedModel, labels: Labels) -> nn.Module:
 
 
 def encode(
-    model: LoadedModel, corpus: Corpus[Question], labels: Labels, longest: int = LONGEST_INPUT, step: int = STEP
+    model: LoadedModel,
+    corpus: Corpus[Question],
+    labels: Labels,
+    max_tokens: int = MAX_INPUT_TOKENS,
+    step: int = WINDOW_STEP_TOKENS,
 ) -> list[Example]:
     """Each question with the windows of its paragraph.
 
@@ -64,16 +68,16 @@ def encode(
     begins in the window), `first` and `count` (which of the paragraph's tokens it holds). With one value per token
     of the paragraph: `low` and `high`, its characters.
     """
-    frame, longest = pair_frame(model), min(longest, model.max_length)
+    frame, max_tokens = pair_frame(model), min(max_tokens, model.max_length)
     contexts = list(dict.fromkeys(question.context for question in corpus))  # several questions share one
     spans = dict(zip(contexts, token_spans(model, contexts), strict=True))
-    most = min(LONGEST_QUESTION, (longest - frame.size) // 2)
-    asked = token_ids(model, [question.question for question in corpus])
-    if cut := sum(len(ids) > most for ids in asked):
-        warnings.warn(f"{cut} of {len(corpus)} questions cut to {most} tokens", stacklevel=2)
+    max_question = min(MAX_QUESTION_TOKENS, (max_tokens - frame.size) // 2)
+    question_ids = token_ids(model, [question.question for question in corpus])
+    if cut := sum(len(ids) > max_question for ids in question_ids):
+        warnings.warn(f"{cut} of {len(corpus)} questions cut to {max_question} tokens", stacklevel=2)
     examples = [
-        _example(frame, ids[:most], spans[question.context], question.answers, longest, step)
-        for question, ids in zip(corpus, asked, strict=True)
+        _example(frame, ids[:max_question], spans[question.context], question.answers, max_tokens, step)
+        for question, ids in zip(corpus, question_ids, strict=True)
     ]
     check_ids(model, [window for example in examples for window in example.windows])
     return examples
@@ -83,10 +87,10 @@ def loss(network: nn.Module, batch: Batch) -> Tensor:
     """The mean of the cross-entropies of start and end, over the windows of questions that have an answer."""
     output, start, end = network(**batch.inputs), batch.arrays["start"], batch.arrays["end"]
     row = batch.first_row[:, None] + torch.arange(start.shape[1], device=start.device)
-    row = row.where(start != IGNORE, 0)
-    padding = batch.mask == 0
+    row = row.where(start != IGNORE_INDEX, 0)
+    padding = batch.attention_mask == 0
     losses = [
-        mean_cross_entropy(scores.float().masked_fill(padding, float("-inf"))[row], target, batch.parts)
+        mean_cross_entropy(scores.float().masked_fill(padding, float("-inf"))[row], target, batch.stack_size)
         for scores, target in ((output.start_logits, start), (output.end_logits, end))
     ]
     return (losses[0] + losses[1]) / 2
@@ -96,17 +100,17 @@ def loss(network: nn.Module, batch: Batch) -> Tensor:
 def predict(network: nn.Module, batch: Batch, labels: Labels) -> list[tuple[int, int]]:
     """The characters `(start, stop)` of each answer in its paragraph."""
     output, arrays = network(**batch.inputs), batch.arrays
-    windows = arrays["first"] != IGNORE
+    windows = arrays["first"] != IGNORE_INDEX
     place, count = arrays["place"][windows][:, None], arrays["count"][windows][:, None]
-    token = torch.arange(batch.ids.shape[1], device=place.device)
+    token = torch.arange(batch.input_ids.shape[1], device=place.device)
     outside = (token < place) | (token >= place + count)
     start, end = (x.float().masked_fill(outside, float("-inf")) for x in (output.start_logits, output.end_logits))
-    sums, starts, ends = best_spans(start, end, N_BEST, LONGEST_ANSWER)
+    sums, starts, ends = best_spans(start, end, N_BEST_SPANS, MAX_ANSWER_TOKENS)
     shift = arrays["first"][windows][:, None] - place  # from a token of the window to one of the paragraph
-    found = torch.stack([sums, starts + shift, ends + shift], -1).double().cpu().numpy()
+    spans = torch.stack([sums, starts + shift, ends + shift], -1).double().cpu().numpy()
     low, high = arrays["low"].cpu().numpy(), arrays["high"].cpu().numpy()
-    limits = np.append(batch.first_row.cpu().numpy(), len(found))
-    return [_best(found[limits[i] : limits[i + 1]].reshape(-1, 3), low[i], high[i]) for i in range(len(batch))]
+    limits = np.append(batch.first_row.cpu().numpy(), len(spans))
+    return [_best_span(spans[limits[i] : limits[i + 1]].reshape(-1, 3), low[i], high[i]) for i in range(len(batch))]
 
 
 def count(gold: Reference, predicted: Sequence[Any]) -> AnswerCounts:
@@ -132,17 +136,17 @@ def annotate(question: Question, span: tuple[int, int]) -> Question:
 
 
 def _example(
-    frame: PairFrame, question: list[int], context: TokenSpans, answers: Sequence[Answer], longest: int, step: int
+    frame: PairFrame, question: list[int], context: TokenSpans, answers: Sequence[Answer], max_tokens: int, step: int
 ) -> Example:
-    size = longest - frame.size - len(question)
+    size = max_tokens - frame.size - len(question)
     first = window_starts(len(context.ids), size, max(1, min(step, size // 2)))  # at least half is repeated
     pieces = [context.ids[start : start + size] for start in first]
     place = len(frame.before) + len(question) + len(frame.between)
-    start, end = np.full((2, len(first)), IGNORE)
+    start, end = np.full((2, len(first)), IGNORE_INDEX)
     if answers:
         a, b = context.tokens(answers[0].start, answers[0].start + len(answers[0].text))
-        whole = (first <= a) & (a <= b) & (b < first + size)
-        start, end = (np.where(whole, place + token - first, 0) for token in (a, b))
+        contains_answer = (first <= a) & (a <= b) & (b < first + size)
+        start, end = (np.where(contains_answer, place + token - first, 0) for token in (a, b))
     arrays = {
         "start": start,
         "end": end,
@@ -156,9 +160,9 @@ def _example(
     return Example(windows, tuple(s for piece in pieces for s in frame.segments(question, piece)), arrays)
 
 
-def _best(found: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
+def _best_span(spans: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
     """The best of the spans `(score, first token, last token)` that holds more than spaces."""
-    for score, first, last in found[np.argsort(-found[:, 0], kind="stable")]:
+    for score, first, last in spans[np.argsort(-spans[:, 0], kind="stable")]:
         if score > -np.inf and low[int(first)] < high[int(last)]:
             return int(low[int(first)]), int(high[int(last)])
     return 0, 0
@@ -169,7 +173,7 @@ TASK = Task(
     summary="answers as spans of a paragraph: F1 and exact match",
     corpus="qa",
     metrics={"f1": Metric(count, "f1"), "exact_match": Metric(count, "exact_match")},
-    recipe=Recipe(epochs=2, batch=32, learning_rate=3e-5),
+    defaults=TaskDefaults(epochs=2, batch=32, learning_rate=3e-5),
     labels=labels,
     network=network,
     encode=encode,

@@ -22,18 +22,24 @@ from isogloss.core.errors import UsageError
 
 NO_HEAD = -1  # padding
 NOT_A_NUMBER, NO_TREE = 1, 2
-FAULTS = {
+ERROR_MESSAGES = {
     NOT_A_NUMBER: "hold NaN or +inf; training may have diverged",
     NO_TREE: "forbid (-inf) every tree with a single root",
 }
-LEAST_PART, MOST_THREADS = 128, 8  # sentences worth a thread; more threads take longer to start than they save
+MIN_SENTENCES_PER_THREAD, MAX_THREADS = (
+    128,
+    8,
+)  # sentences worth a thread; more threads take longer to start than they save
 
 # what is known of each node while the best tree is searched
-HEAD, COMPONENT = 0, 1  # the word or root that enters it; the newest node that holds it (of words only)
-MEMBER, SIBLING = 2, 3  # a node of the cycle it stands for; the next node of the cycle it is in, 0 after the last
-PLACE, DONE = 4, 5  # where it is on the path, or NOWHERE; whether the root reaches it
-PATH = 6  # the node at each place of the path
-FACTS, NOWHERE = 7, -1
+HEAD_ROW, COMPONENT_ROW = 0, 1  # the word or root that enters it; the newest node that holds it (of words only)
+MEMBER_ROW, SIBLING_ROW = (
+    2,
+    3,
+)  # a node of the cycle it stands for; the next node of the cycle it is in, 0 after the last
+POSITION_ROW, DONE_ROW = 4, 5  # where it is on the path, or NOWHERE; whether the root reaches it
+PATH_ROW = 6  # the node at each place of the path
+N_ROWS, NOT_ON_PATH = 7, -1
 
 
 def decode_trees(scores: ArrayLike, lengths: ArrayLike | None = None) -> NDArray[np.int64]:
@@ -55,18 +61,18 @@ def decode_trees(scores: ArrayLike, lengths: ArrayLike | None = None) -> NDArray
         raise UsageError(f"lengths must be one number from 0 to {array.shape[1]} for each of {len(array)} sentences")
     array, heads = np.ascontiguousarray(array), np.full(array.shape[:2], NO_HEAD, dtype=np.int64)
 
-    size = max(LEAST_PART, -(-len(array) // MOST_THREADS))
+    size = max(MIN_SENTENCES_PER_THREAD, -(-len(array) // MAX_THREADS))
 
     def decode(start: int) -> None:
         part = slice(start, start + size)
-        sentence, fault = _decode(array[part], words[part], heads[part])
-        if fault:
-            raise UsageError(f"arc scores of sentence {start + sentence} {FAULTS[fault]}")
+        sentence, error = _decode(array[part], words[part], heads[part])
+        if error:
+            raise UsageError(f"arc scores of sentence {start + sentence} {ERROR_MESSAGES[error]}")
 
-    if len(array) <= LEAST_PART:
+    if len(array) <= MIN_SENTENCES_PER_THREAD:
         decode(0)
     else:
-        with ThreadPoolExecutor(MOST_THREADS) as pool:  # compiled code lets go of the interpreter lock
+        with ThreadPoolExecutor(MAX_THREADS) as pool:  # compiled code lets go of the interpreter lock
             list(pool.map(decode, range(0, len(array), size)))
     return heads
 
@@ -98,7 +104,7 @@ def _decode(scores, lengths, heads):  # type: ignore[no-untyped-def]
     what the names above tell; `weight[node, head]` is what a tree gains if the word or root `head` enters it.
     """
     words = heads.shape[1]
-    weight, nodes = np.empty((2 * words + 1, words + 1), np.float64), np.empty((FACTS, 2 * words + 1), np.int64)
+    weight, nodes = np.empty((2 * words + 1, words + 1), np.float64), np.empty((N_ROWS, 2 * words + 1), np.int64)
     for sentence in range(len(lengths)):
         n = lengths[sentence]
         if not _read_scores(scores, sentence, n, weight):
@@ -109,28 +115,28 @@ def _decode(scores, lengths, heads):  # type: ignore[no-untyped-def]
             if not _edmonds(n, weight, nodes):
                 return sentence, NO_TREE
             for word in range(1, n + 1):
-                heads[sentence, word - 1] = nodes[HEAD, word]
+                heads[sentence, word - 1] = nodes[HEAD_ROW, word]
     return 0, 0
 
 
 @compiled
 def _read_scores(scores, sentence, n, weight):  # type: ignore[no-untyped-def]
     """The weights of words, which are no heads of themselves; False if a score is NaN or +inf."""
-    bad = 0
+    invalid = 0
     for word in range(1, n + 1):
         for head in range(n + 1):
-            bad += not scores[sentence, word - 1, head] < np.inf
+            invalid += not scores[sentence, word - 1, head] < np.inf
             weight[word, head] = scores[sentence, word - 1, head]
-        bad -= not scores[sentence, word - 1, word] < np.inf
+        invalid -= not scores[sentence, word - 1, word] < np.inf
         weight[word, word] = -np.inf
-    return bad == 0
+    return invalid == 0
 
 
 @compiled
 def _choose_best(n, weight, nodes, heads, sentence):  # type: ignore[no-untyped-def]
     """The best head of each word by itself (the first of equals); False if there is none."""
     for word in range(1, n + 1):
-        nodes[HEAD, word] = best = _best_word(weight, word, n)
+        nodes[HEAD_ROW, word] = best = _best_word(weight, word, n)
         if weight[word, best] == -np.inf and weight[word, 0] == -np.inf:
             return False
         heads[sentence, word - 1] = best if weight[word, best] > weight[word, 0] else 0
@@ -152,15 +158,15 @@ def _is_tree(heads, sentence, n, nodes):  # type: ignore[no-untyped-def]
     roots = 0
     for word in range(1, n + 1):
         roots += heads[sentence, word - 1] == 0
-        nodes[PLACE, word] = 0  # the word from which each one was first reached
+        nodes[POSITION_ROW, word] = 0  # the word from which each one was first reached
     if roots != 1:
         return n == 0
     for word in range(1, n + 1):
         node = word
-        while node > 0 and nodes[PLACE, node] == 0:
-            nodes[PLACE, node] = word
+        while node > 0 and nodes[POSITION_ROW, node] == 0:
+            nodes[POSITION_ROW, node] = word
             node = heads[sentence, node - 1]
-        if node > 0 and nodes[PLACE, node] == word:
+        if node > 0 and nodes[POSITION_ROW, node] == word:
             return False
     return True
 
@@ -169,27 +175,27 @@ def _is_tree(heads, sentence, n, nodes):  # type: ignore[no-untyped-def]
 def _edmonds(n, weight, nodes):  # type: ignore[no-untyped-def]
     """Turns the best heads into those of the best tree; False if there is no tree."""
     for node in range(2 * n + 1):
-        nodes[COMPONENT, node], nodes[PLACE, node], nodes[DONE, node] = node, NOWHERE, False
+        nodes[COMPONENT_ROW, node], nodes[POSITION_ROW, node], nodes[DONE_ROW, node] = node, NOT_ON_PATH, False
     newest, rooted = n, False
     for word in range(1, n + 1):
-        node, length = nodes[COMPONENT, word], 0
-        while not nodes[DONE, node]:
-            nodes[PATH, length], nodes[PLACE, node] = node, length
+        node, length = nodes[COMPONENT_ROW, word], 0
+        while not nodes[DONE_ROW, node]:
+            nodes[PATH_ROW, length], nodes[POSITION_ROW, node] = node, length
             length += 1
-            if weight[node, nodes[HEAD, node]] == -np.inf:  # no word outside leads here, so the root does
+            if weight[node, nodes[HEAD_ROW, node]] == -np.inf:  # no word outside leads here, so the root does
                 if rooted or weight[node, 0] == -np.inf:
                     return False
-                rooted, nodes[HEAD, node] = True, 0
+                rooted, nodes[HEAD_ROW, node] = True, 0
                 break
-            node = nodes[COMPONENT, nodes[HEAD, node]]
-            if nodes[PLACE, node] != NOWHERE:
-                start, newest = nodes[PLACE, node], newest + 1
+            node = nodes[COMPONENT_ROW, nodes[HEAD_ROW, node]]
+            if nodes[POSITION_ROW, node] != NOT_ON_PATH:
+                start, newest = nodes[POSITION_ROW, node], newest + 1
                 _contract(n, weight, nodes, start, length, newest)
                 node, length = newest, start
         for i in range(length):
-            nodes[DONE, nodes[PATH, i]], nodes[PLACE, nodes[PATH, i]] = True, NOWHERE
+            nodes[DONE_ROW, nodes[PATH_ROW, i]], nodes[POSITION_ROW, nodes[PATH_ROW, i]] = True, NOT_ON_PATH
     for node in range(newest, n, -1):  # open the cycles again, each at the member by which it is best entered
-        nodes[HEAD, _entrance(weight, nodes, node)] = nodes[HEAD, node]
+        nodes[HEAD_ROW, _best_entry(weight, nodes, node)] = nodes[HEAD_ROW, node]
     return True
 
 
@@ -199,32 +205,32 @@ def _contract(n, weight, nodes, start, stop, new):  # type: ignore[no-untyped-de
 
     Entering at a member saves the arc that entered it before, so its weight is taken off each new way in.
     """
-    nodes[MEMBER, new] = 0
+    nodes[MEMBER_ROW, new] = 0
     for head in range(n + 1):
         weight[new, head] = -np.inf
     for i in range(start, stop):
-        member = nodes[PATH, i]
-        nodes[SIBLING, member], nodes[MEMBER, new] = nodes[MEMBER, new], member
-        saved = weight[member, nodes[HEAD, member]]
+        member = nodes[PATH_ROW, i]
+        nodes[SIBLING_ROW, member], nodes[MEMBER_ROW, new] = nodes[MEMBER_ROW, new], member
+        saved = weight[member, nodes[HEAD_ROW, member]]
         for head in range(n + 1):
             gain = weight[member, head] - saved
             weight[new, head] = gain if gain > weight[new, head] else weight[new, head]
     for word in range(1, n + 1):
-        if nodes[PLACE, nodes[COMPONENT, word]] >= start:
-            nodes[COMPONENT, word], weight[new, word] = new, -np.inf
+        if nodes[POSITION_ROW, nodes[COMPONENT_ROW, word]] >= start:
+            nodes[COMPONENT_ROW, word], weight[new, word] = new, -np.inf
     for i in range(start, stop):
-        nodes[PLACE, nodes[PATH, i]] = NOWHERE
-    nodes[HEAD, new] = _best_word(weight, new, n)
+        nodes[POSITION_ROW, nodes[PATH_ROW, i]] = NOT_ON_PATH
+    nodes[HEAD_ROW, new] = _best_word(weight, new, n)
 
 
 @compiled
-def _entrance(weight, nodes, node):  # type: ignore[no-untyped-def]
+def _best_entry(weight, nodes, node):  # type: ignore[no-untyped-def]
     """The member of a component through which its head gains most."""
-    best, best_gain, head = 0, -np.inf, nodes[HEAD, node]
-    member = nodes[MEMBER, node]
+    best, best_gain, head = 0, -np.inf, nodes[HEAD_ROW, node]
+    member = nodes[MEMBER_ROW, node]
     while member:
-        gain = weight[member, head] - weight[member, nodes[HEAD, member]]
+        gain = weight[member, head] - weight[member, nodes[HEAD_ROW, member]]
         if gain > best_gain:
             best, best_gain = member, gain
-        member = nodes[SIBLING, member]
+        member = nodes[SIBLING_ROW, member]
     return best

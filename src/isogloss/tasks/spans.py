@@ -51,21 +51,21 @@ def token_spans(model: LoadedModel, texts: Sequence[str]) -> Iterator[TokenSpans
             yield TokenSpans(ids, forward[bounds[:, 0]], backward[bounds[:, 1]])
 
 
-def best_spans(start: Tensor, end: Tensor, n: int, longest: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The `n` best spans of at most `longest` tokens in each row, by `start[row, first] + end[row, last]`.
+def best_spans(start: Tensor, end: Tensor, n: int, max_length: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The `n` best spans of at most `max_length` tokens in each row, by `start[row, first] + end[row, last]`.
 
     Gives the sums, the first tokens and the last ones, best first; -inf rules out a token. The search is
     exhaustive: a table of all spans is small, because they are short.
 
     >>> import torch
-    >>> sums, first, last = best_spans(torch.tensor([[1.0, 3.0]]), torch.tensor([[5.0, 1.0]]), n=2, longest=2)
+    >>> sums, first, last = best_spans(torch.tensor([[1.0, 3.0]]), torch.tensor([[5.0, 1.0]]), n=2, max_length=2)
     >>> sums.tolist(), first.tolist(), last.tolist()
     ([[6.0, 4.0]], [[0, 1]], [[0, 1]])
     """
-    ends = functional.pad(end, (0, longest - 1), value=float("-inf")).unfold(1, longest, 1)
-    sums, index = (start[:, :, None] + ends).flatten(1).topk(min(n, start.shape[1] * longest))
-    first = index // longest
-    return sums, first, first + index % longest
+    ends = functional.pad(end, (0, max_length - 1), value=float("-inf")).unfold(1, max_length, 1)
+    sums, index = (start[:, :, None] + ends).flatten(1).topk(min(n, start.shape[1] * max_length))
+    first = index // max_length
+    return sums, first, first + index % max_length
 
 
 def _past_spaces(text: str) -> tuple[IntArray, IntArray]:

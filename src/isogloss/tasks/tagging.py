@@ -13,7 +13,7 @@ from torch.nn import functional
 from isogloss.core.errors import UsageError
 from isogloss.models.heads.task_head import with_head
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.tasks.examples import IGNORE, Batch, Example
+from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
 from isogloss.tasks.task import Labels
 from isogloss.tasks.windows import encode_sentences
 
@@ -42,36 +42,38 @@ def encode_tagged(
     """Sentences as windows, with the array `tags`; a word without a known tag takes no part in the loss."""
     numbers = {tag: number for number, tag in enumerate(labels[TAGS])}
     return [
-        with_array(example, TAGS, [numbers.get(tag, IGNORE) for tag in own or [""] * len(words)])
-        for example, words, own in zip(encode_sentences(model, sentences, subword), sentences, tags, strict=True)
+        add_array(example, TAGS, [numbers.get(tag, IGNORE_INDEX) for tag in sentence_tags or [""] * len(words)])
+        for example, words, sentence_tags in zip(
+            encode_sentences(model, sentences, subword), sentences, tags, strict=True
+        )
     ]
 
 
-def with_array(example: Example, name: str, values: Sequence[int]) -> Example:
+def add_array(example: Example, name: str, values: Sequence[int]) -> Example:
     return replace(example, arrays={**example.arrays, name: np.array(values, dtype=np.int64)})
 
 
 def tag_loss(network: nn.Module, batch: Batch) -> Tensor:
     """Cross-entropy of the tags, the mean over the words that have one."""
-    return mean_cross_entropy(batch.words(network(**batch.inputs).logits), batch.arrays[TAGS], batch.parts)
+    return mean_cross_entropy(batch.words(network(**batch.inputs).logits), batch.arrays[TAGS], batch.stack_size)
 
 
-def mean_cross_entropy(scores: Tensor, target: Tensor, parts: int = 1) -> Tensor:
+def mean_cross_entropy(scores: Tensor, target: Tensor, stack_size: int = 1) -> Tensor:
     """Cross-entropy over the last axis, the mean over targets other than IGNORE; 0 where there is none.
 
     Of several batches one below the other, the mean of each.
     """
     scores, target = scores.flatten(0, -2).float(), target.flatten()
-    if parts == 1:
+    if stack_size == 1:
         total = functional.cross_entropy(scores, target, reduction="sum")
-        return total / (target != IGNORE).sum().clamp(min=1)
-    apart = functional.cross_entropy(scores, target, reduction="none").view(parts, -1)
-    return apart.sum(1) / (target != IGNORE).view(parts, -1).sum(1).clamp(min=1)
+        return total / (target != IGNORE_INDEX).sum().clamp(min=1)
+    losses = functional.cross_entropy(scores, target, reduction="none").view(stack_size, -1)
+    return losses.sum(1) / (target != IGNORE_INDEX).view(stack_size, -1).sum(1).clamp(min=1)
 
 
 @torch.no_grad()
 def predict_tags(network: nn.Module, batch: Batch, labels: Labels) -> list[list[str]]:
     """The most probable tag of each word, by itself."""
     best = batch.words(network(**batch.inputs).logits).argmax(-1)
-    tags, words = np.array(labels[TAGS], dtype=object)[best.cpu().numpy()], batch.known.sum(1).tolist()
+    tags, words = np.array(labels[TAGS], dtype=object)[best.cpu().numpy()], batch.word_mask.sum(1).tolist()
     return [row[:length].tolist() for row, length in zip(tags, words, strict=True)]

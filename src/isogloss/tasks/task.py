@@ -20,7 +20,7 @@ Labels = Mapping[str, Sequence[str]]  # e.g. {"tags": ("ADJ", "ADP", …)}: what
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TaskDefaults:
     """The published way to fine-tune for a task: what a user gets without saying anything."""
 
     epochs: int
@@ -42,7 +42,7 @@ class Task:
     summary: str  # one line, for `isogloss ls`
     corpus: str  # the kind of corpus it reads (`Format.kind`)
     metrics: Mapping[str, Metric]
-    recipe: Recipe
+    defaults: TaskDefaults
     labels: Callable[[AnyCorpus], Labels]
     network: Callable[[LoadedModel, Labels], nn.Module]
     encode: Callable[[LoadedModel, AnyCorpus, Labels], list[Example]]

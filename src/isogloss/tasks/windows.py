@@ -18,7 +18,7 @@ from isogloss.models.tokenization.encoding import check_ids, padding_id, room, w
 from isogloss.tasks.examples import Example, Ids
 
 IntArray = npt.NDArray[np.int64]
-OVERLAP = 0.25  # share of a window that the next one repeats
+WINDOW_OVERLAP_SHARE = 0.25  # share of a window that the next one repeats
 SUBWORDS = ("first", "last")
 
 
@@ -29,17 +29,19 @@ def encode_sentences(model: LoadedModel, sentences: Sequence[Sequence[str]], sub
     """
     check_name(subword, SUBWORDS, "sub-word")
     examples = [
-        _example(model, np.array(ids, dtype=np.int32), token_of_words(np.array(word, dtype=np.int64), number, subword))
+        _example(
+            model, np.array(ids, dtype=np.int32), word_token_index(np.array(word, dtype=np.int64), number, subword)
+        )
         for (ids, word), number in zip(word_tokens(model, sentences), map(len, sentences), strict=True)
     ]
     check_ids(model, [window for example in examples for window in example.windows])
     return examples
 
 
-def token_of_words(word: IntArray, words: int, subword: str = "first") -> IntArray:
+def word_token_index(word: IntArray, words: int, subword: str = "first") -> IntArray:
     """The token of each of `words` words, given the word of each token in order; -1: no token so far.
 
-    >>> token_of_words(np.array([0, 0, 2, 2]), 4).tolist(), token_of_words(np.array([1]), 2, "last").tolist()
+    >>> word_token_index(np.array([0, 0, 2, 2]), 4).tolist(), word_token_index(np.array([1]), 2, "last").tolist()
     ([0, 1, 2, 3], [-1, 0])
     """
     last = np.searchsorted(word, np.arange(words), side="right") - 1  # of the words so far
@@ -52,9 +54,9 @@ def window_starts(tokens: int, size: int, step: int) -> IntArray:
     >>> window_starts(5, 8, 6).tolist(), window_starts(20, 8, 6).tolist()
     ([0], [0, 6, 12])
     """
-    beyond = max(tokens - size, 0)
-    steps = -(-beyond // step)
-    return np.arange(steps + 1) * beyond // max(steps, 1)
+    overflow = max(tokens - size, 0)
+    steps = -(-overflow // step)
+    return np.arange(steps + 1) * overflow // max(steps, 1)
 
 
 def most_central(token: IntArray, starts: IntArray, size: int) -> IntArray:
@@ -71,7 +73,7 @@ def most_central(token: IntArray, starts: IntArray, size: int) -> IntArray:
 
 def _example(model: LoadedModel, ids: Ids, token: IntArray) -> Example:
     size = room(model)
-    starts = window_starts(len(ids), size, size - int(size * OVERLAP))
+    starts = window_starts(len(ids), size, size - int(size * WINDOW_OVERLAP_SHARE))
     window = most_central(np.maximum(token, 0), starts, size)
     position = np.maximum(token - starts[window] + len(model.prefix), 0)
     windows = [np.array([*model.prefix, *ids[s : s + size], *model.suffix], dtype=np.int32) for s in starts]

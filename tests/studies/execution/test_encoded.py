@@ -17,7 +17,7 @@ from isogloss.studies.execution import encoding_cache as encoded
 from isogloss.studies.execution.encoding_cache import packed, remembering, unpacked
 from isogloss.studies.execution.jobs import _site
 from isogloss.tasks import TASKS
-from isogloss.tasks.bilstm import task_over
+from isogloss.tasks.bilstm import task_for_model
 from isogloss.tasks.examples import Example
 
 IDS = arrays.arrays(np.int32, st.integers(0, 5), elements=st.integers(0, 9))
@@ -80,7 +80,7 @@ def test_every_task_is_encoded_once(task: str, bert: Path, tmp_path: Path, monke
 
 def test_tasks_over_the_baseline_are_encoded_too(tmp_path: Path) -> None:
     model = bilstm(device="cpu", units=8)
-    task = task_over(model, TASKS["pos"])
+    task = task_for_model(model, TASKS["pos"])
     corpus = Laboratory().treebank("qla", "train", 12)
     examples = task.encode(model, corpus, task.labels(corpus))
     np.savez(tmp_path / "x.npz", **packed(examples))

@@ -48,7 +48,7 @@ def test_they_are_those_of_the_library(bert: Path, tmp_path: Path) -> None:
     assert not results.failed
     lab, model = ig.Laboratory(), ig.load_model(bert, device="cpu")
     train, dev = lab.treebank("qla", "train", 16), lab.treebank("qla", "dev", 8)
-    tuned = finetune(model, TASKS["pos"], train, dev, settings_for(TASKS["pos"].recipe, **SETTINGS), seed=0)
+    tuned = finetune(model, TASKS["pos"], train, dev, settings_for(TASKS["pos"].defaults, **SETTINGS), seed=0)
     models = {"REF": model, "REF, fine-tuned (pos)": tuned.encoder}
     told = ig.word_distances(models, lab.bitext("qla", "qlb", 20, "test"), **OPTIONS)
     found = results.distances.labelled()

@@ -130,7 +130,7 @@ def test_networks_trained_as_one_take_less_than_one_by_one_on_a_gpu(bert: Path) 
     alone, (stack,) = weighed_jobs(plan, None), weighed_jobs(plan, None, together=3)
     tuned = [one for one in plan.stages.values() if one.kind == "finetuned"]
     sentences = int(LAB.fullmatch(STUDY["sources"]["qla"]["train"])["number"])
-    epochs, weights = TASKS["pos"].recipe.epochs, folder_weights(bert)
+    epochs, weights = TASKS["pos"].defaults.epochs, folder_weights(bert)
     steps, operations = epochs * sentences / 8, 6 * weights * epochs * sentences * cost.SENTENCE
     rest = sum(job.seconds for job in alone) - estimate(plan, tuned, None).seconds
     by_hand = steps * (0.004 + 3 * (0.0009 + 58 * weights / 4.2e12)) + 3 * operations / 3.5e14

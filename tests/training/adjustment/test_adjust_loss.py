@@ -20,8 +20,8 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import FINAL, LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
-from isogloss.tasks.examples import IGNORE, Batch, Sizes, collate
-from isogloss.training.adjustment.loss import AlignmentLoss, chosen_layers, contrast, unit_vectors, z_normalised
+from isogloss.tasks.examples import IGNORE_INDEX, Batch, ExampleSizes, collate
+from isogloss.training.adjustment.loss import AlignmentLoss, contrastive_loss, resolve_layers, unit_vectors, z_normalise
 from isogloss.training.adjustment.pairs import encode_pairs
 from isogloss.training.adjustment.settings import LossOptions, PairOptions
 
@@ -88,7 +88,7 @@ def test_inner_layers(models: tuple[LoadedModel, LoadedModel], layer: int) -> No
 def test_every_kind_of_family(tmp_path: Path, family: str) -> None:
     original = doubled(load_model(build(family, tmp_path), device="cpu"))
     now = nudged(original)
-    layers = chosen_layers(original, "last")
+    layers = resolve_layers(original, "last")
     assert (layers == (FINAL,)) == (original.family.final_norm is not None)
     ours = AlignmentLoss(original, layers, LossOptions())(now.body, batch_of(original, PairOptions()))
     torch.testing.assert_close(ours, slow_loss(now, original, PAIRS, layer=layers[0]), rtol=1e-8, atol=0)
@@ -125,11 +125,11 @@ def test_weights_of_the_two_terms(models: tuple[LoadedModel, LoadedModel]) -> No
 def wider(batch: Batch, model: LoadedModel) -> list[Batch]:
     """The same batch with more padding, other padding, and examples that are none."""
     examples = encode_pairs(model, [PAIRS], PairOptions())
-    shape = Sizes(examples).shape(np.arange(len(examples)))
+    shape = ExampleSizes(examples).shape(np.arange(len(examples)))
     larger = replace(shape, length=shape.length + 5, rows=shape.rows + 4, examples=shape.examples + 2)
     larger = replace(larger, widths=tuple(width + 3 for width in shape.widths[:-1]) + shape.widths[-1:])
     filled = collate(examples, padding_id(model), larger)
-    other = replace(filled, ids=filled.ids.where(filled.mask == 1, 7))
+    other = replace(filled, input_ids=filled.input_ids.where(filled.attention_mask == 1, 7))
     return [filled, other]
 
 
@@ -177,7 +177,7 @@ def test_words_and_special_tokens_do_not_leak(models: tuple[LoadedModel, LoadedM
     assert states.grad is not None
     for row, example in zip(states.grad, examples, strict=True):
         unit = example.arrays["source_unit"]
-        taking_part = np.flatnonzero((unit != IGNORE) & (example.arrays["held"][np.maximum(unit, 0)] == 1))
+        taking_part = np.flatnonzero((unit != IGNORE_INDEX) & (example.arrays["held"][np.maximum(unit, 0)] == 1))
         assert row.abs().sum(1).nonzero().flatten().tolist() == taking_part.tolist()
         assert 0 not in taking_part and len(unit) - 1 not in taking_part
 
@@ -207,7 +207,7 @@ def test_contrast_is_that_of_its_formula(strong: bool) -> None:
     generator = torch.Generator().manual_seed(3)
     s, t = (torch.randn(6, 4, generator=generator, dtype=torch.float64, requires_grad=True) for _ in range(2))
     known = torch.tensor([True, True, False, True, True, False])
-    missed = contrast(s, t, known, 0.5, strong=strong)
+    missed = contrastive_loss(s, t, known, 0.5, strong=strong)
     assert missed[~known].tolist() == [0, 0]
     np.testing.assert_allclose(missed[known].tolist(), slow_contrast(s[known], t[known], 0.5, strong))
     torch.autograd.backward(missed.sum())
@@ -217,12 +217,12 @@ def test_contrast_is_that_of_its_formula(strong: bool) -> None:
 
 def test_z_normalisation_is_by_group() -> None:
     vectors = torch.tensor(np.random.default_rng(0).normal(3, 5, (40, 6)))
-    group = torch.tensor([0, 1, IGNORE, 1] * 10)
-    z = z_normalised(vectors, group, 2)
+    group = torch.tensor([0, 1, IGNORE_INDEX, 1] * 10)
+    z = z_normalise(vectors, group, 2)
     for number in (0, 1):
         own = vectors[group == number].numpy()
         np.testing.assert_allclose(z[group == number].numpy(), (own - own.mean(0)) / own.std(0), rtol=1e-5)
-    assert torch.equal(z[group == IGNORE], vectors[group == IGNORE])
+    assert torch.equal(z[group == IGNORE_INDEX], vectors[group == IGNORE_INDEX])
 
 
 def test_options_reach_the_loss(models: tuple[LoadedModel, LoadedModel]) -> None:
@@ -245,7 +245,7 @@ def test_wrong_options_are_told(bert: LoadedModel) -> None:
     with pytest.raises(UsageError, match="temperature"):
         LossOptions(temperature=0)
     with pytest.raises(UsageError, match="0 … 3"):
-        chosen_layers(bert, 4)
+        resolve_layers(bert, 4)
     with pytest.raises(UsageError, match="at least one"):
-        chosen_layers(bert, [])
-    assert chosen_layers(bert, [1, "last", 3]) == (1, 3)
+        resolve_layers(bert, [])
+    assert resolve_layers(bert, [1, "last", 3]) == (1, 3)

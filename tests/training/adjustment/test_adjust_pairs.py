@@ -15,8 +15,8 @@ from isogloss.corpora.formats.aligned_jsonl import FORMAT
 from isogloss.corpora.formats.pharaoh import parse
 from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.tasks.examples import IGNORE
-from isogloss.training.adjustment.pairs import TOKENS, encode_pairs
+from isogloss.tasks.examples import IGNORE_INDEX
+from isogloss.training.adjustment.pairs import TOKEN_CHOICES, encode_pairs
 from isogloss.training.adjustment.settings import PairOptions
 
 
@@ -43,7 +43,7 @@ def test_one_sub_word_for_a_word(bert: LoadedModel, words: str, place: int) -> N
     (example,) = encode_pairs(bert, [one("uyuyor", "chat", "0-0")], PairOptions(words=words, tokens="words"))
     inner = example.arrays["source_unit"][1:-1]
     assert len(inner) > 1
-    assert inner[place] == 0 and (inner != IGNORE).sum() == 1
+    assert inner[place] == 0 and (inner != IGNORE_INDEX).sum() == 1
 
 
 def test_a_bitext_may_link_sub_words(bert: LoadedModel) -> None:
@@ -110,12 +110,12 @@ def test_filters_and_bitexts(bert: LoadedModel) -> None:
 
 
 def test_every_unit_has_a_token_and_every_pair_a_unit(bert: LoadedModel) -> None:
-    for tokens in TOKENS:
+    for tokens in TOKEN_CHOICES:
         for example in encode_pairs(bert, [bitext(30)], PairOptions(tokens=tokens)):
             for side, window in zip(("source", "target"), example.windows, strict=True):
                 unit = example.arrays[f"{side}_unit"]
                 assert len(unit) == len(window)
-                present = set(unit.tolist()) - {IGNORE}
+                present = set(unit.tolist()) - {IGNORE_INDEX}
                 assert present == set(range(len(present)))
                 assert set(example.arrays[f"pair_{side}"].tolist()) <= present
             assert len(example.arrays["held"]) == example.arrays["source_unit"].max() + 1

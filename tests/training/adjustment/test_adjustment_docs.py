@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import isogloss as ig
-from isogloss.training.adjustment.pairs import TOKENS
+from isogloss.training.adjustment.pairs import TOKEN_CHOICES
 from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 
 PAGE = (Path(__file__).parents[3] / "docs" / "adjustment.md").read_text(encoding="utf-8")
@@ -30,4 +30,4 @@ def test_options_and_defaults_are_those_of_the_code() -> None:
         assert told[name].startswith(f"`{known[name]}`")
     assert told["batch"] == ", ".join(f"{known[name]:g}" for name in ("epochs", "batch")) + ", 5e-5, 0.1"
     assert (known["learning_rate"], known["warmup"]) == (5e-5, 0.1)
-    assert all(f"`{name}" in PAGE for name in TOKENS)
+    assert all(f"`{name}" in PAGE for name in TOKEN_CHOICES)

@@ -42,7 +42,7 @@ def drawn(step: int, pairs: int, seed: int) -> Any:
 def test_it_is_the_weighted_equation(bert: LoadedModel, weighting: Any, hold: float, reduction: Any) -> None:
     original, now = doubled(bert), nudged(doubled(bert))
     plan = alignment_replay(PAIRS, weight=0.3, pairs=5, weighting=weighting, reduction=reduction)
-    loss = plan.bound(original, now, seed=4)
+    loss = plan.bind(original, now, seed=4)
     for step in (0, 7):
         chosen, mean = drawn(step, 5, 4), reduction == "mean"
         pull = slow_loss(now, now, chosen, layer=3, mean=mean)  # nothing has moved: the pull alone
@@ -57,7 +57,7 @@ def test_the_anchor_is_the_one_asked_for(bert: LoadedModel) -> None:
     adjusted, other = nudged(bert), nudged(bert, seed=1)
 
     def held(anchor: Any) -> float:
-        return float(alignment_replay(PAIRS, anchor=anchor).bound(bert, adjusted, 0)(adjusted.body, 0))
+        return float(alignment_replay(PAIRS, anchor=anchor).bind(bert, adjusted, 0)(adjusted.body, 0))
 
     alone = held("adjusted")
     assert held("original") > alone < held(other)
@@ -67,10 +67,11 @@ def test_the_anchor_is_the_one_asked_for(bert: LoadedModel) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_learns_with_it(bert: LoadedModel, name: str) -> None:
     task, corpus = TASKS[name], corpus_for(TASKS[name].corpus)
-    extra = alignment_replay(PAIRS, weight=1.0, pairs=4).bound(bert, bert, 0)
-    settings = settings_for(task.recipe, epochs=1, batch=4, learning_rate=1e-4)
+    extra = alignment_replay(PAIRS, weight=1.0, pairs=4).bind(bert, bert, 0)
+    settings = settings_for(task.defaults, epochs=1, batch=4, learning_rate=1e-4)
     made = [
-        fingerprint(finetune(bert, task, corpus, corpus, settings, extra=one).network) for one in (extra, extra, None)
+        fingerprint(finetune(bert, task, corpus, corpus, settings, extra_loss=one).network)
+        for one in (extra, extra, None)
     ]
     assert made[0] == made[1] != made[2]
 
@@ -79,7 +80,7 @@ def test_every_task_learns_with_it(bert: LoadedModel, name: str) -> None:
 def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """As on a GPU: pairs of all steps in one shape, beside the task's few."""
     monkeypatch.setattr(shapes, "LAUNCH_MS", 1e6)
-    extra = alignment_replay(PAIRS, weight=1.0, pairs=4).bound(bert, nudged(bert), 0)
+    extra = alignment_replay(PAIRS, weight=1.0, pairs=4).bind(bert, nudged(bert), 0)
     recorder = Recorder()
     plain = stepper(nudged(bert), name, extra=extra)
     recorded = stepper(nudged(bert), name, record=recorder, extra=extra)
@@ -92,10 +93,11 @@ def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytes
 
 def test_it_keeps_translations_together(bert: LoadedModel) -> None:
     task, bank = TASKS["pos"], treebank(24)
-    settings = settings_for(task.recipe, epochs=3, batch=8, learning_rate=1e-3)
-    extra = alignment_replay(PAIRS, weight=5.0, pairs=8).bound(bert, bert, 0)
+    settings = settings_for(task.defaults, epochs=3, batch=8, learning_rate=1e-3)
+    extra = alignment_replay(PAIRS, weight=5.0, pairs=8).bind(bert, bert, 0)
     tuned = {
-        name: finetune(bert, task, bank, bank, settings, extra=one) for name, one in (("plain", None), ("kept", extra))
+        name: finetune(bert, task, bank, bank, settings, extra_loss=one)
+        for name, one in (("plain", None), ("kept", extra))
     }
     models = {"original": bert, **{name: one.encoder for name, one in tuned.items()}}
     related = dict(ig.word_distances(models, PAIRS, metrics=["l2"]).summary.select("model", "related").rows())
@@ -106,7 +108,7 @@ def test_it_keeps_translations_together(bert: LoadedModel) -> None:
 
 def test_a_head_reads_rotated_states(bert: LoadedModel) -> None:
     task, bank = TASKS["pos"], treebank(8)
-    tuned = finetune(bert, task, bank, bank, settings_for(task.recipe, epochs=1, batch=8))
+    tuned = finetune(bert, task, bank, bank, settings_for(task.defaults, epochs=1, batch=8))
     change = ig.rotation(tuned.encoder, PAIRS)
     ids = torch.tensor([[*bert.prefix, 9, 10, 11, *bert.suffix]])
     network: Any = tuned.network

@@ -5,11 +5,11 @@ import torch
 from transformers import get_linear_schedule_with_warmup
 
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.tasks.task import Recipe
+from isogloss.tasks.task import TaskDefaults
 from isogloss.training.engine.optimizer import adamw
 from isogloss.training.engine.settings import TrainingSettings, learning_rate_at, settings_for
 
-RECIPE = Recipe(epochs=6, batch=16, learning_rate=5e-5)
+RECIPE = TaskDefaults(epochs=6, batch=16, learning_rate=5e-5)
 
 
 @pytest.mark.parametrize("steps", [10, 57, 100])

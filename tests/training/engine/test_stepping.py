@@ -200,15 +200,15 @@ def test_packed_and_unpacked() -> None:
 
 
 def tensors(batch: Batch) -> list[Tensor]:
-    assert batch.segments is not None
-    return [batch.ids, batch.mask, batch.segments, batch.first_row, *batch.arrays.values()]
+    assert batch.token_type_ids is not None
+    return [batch.input_ids, batch.attention_mask, batch.token_type_ids, batch.first_row, *batch.arrays.values()]
 
 
 def test_a_replayed_step_reads_the_batch_at_hand() -> None:
     read: list[int] = []
 
     def step(*batches: Batch) -> None:
-        read.extend(int(batch.ids[0, 0]) for batch in batches)
+        read.extend(int(batch.input_ids[0, 0]) for batch in batches)
 
     steps = GraphRunner(step, CPU, Recorder())
     shape = shapes.Shape(3, 2, 2, (1, 3))

@@ -28,10 +28,10 @@ from isogloss.training.engine import batch_shapes as shapes
 from isogloss.training.engine.bf16_copy import Bf16Copy
 from isogloss.training.engine.settings import TrainingSettings
 from isogloss.training.finetuning.adapter_swapping import (
-    entropy_minimised,
     minimise_entropy,
     prediction_entropy,
-    swapped,
+    swap_adapter,
+    with_entropy_minimisation,
 )
 from isogloss.training.finetuning.evaluation import evaluate
 from isogloss.training.finetuning.finetune import finetune
@@ -140,9 +140,9 @@ def test_mad_x_end_to_end(task: str, bert: LoadedModel, folders: dict[str, Path]
     new = {n: t for n, t in network.body.state_dict().items() if ".task." in n and "logits" not in n}
     assert any(not torch.equal(t, stacked.body.state_dict()[n]) for n, t in new.items())
     with pytest.warns(UserWarning, match="other weights"):
-        french = swapped(tuned, use_adapter(folders["fr"]))
+        french = swap_adapter(tuned, use_adapter(folders["fr"]))
     with pytest.warns(UserWarning, match="other weights"):
-        back = swapped(french, use_adapter(folders["en"]))
+        back = swap_adapter(french, use_adapter(folders["en"]))
     scores = [_logits(one, dev) for one in (tuned, french, back)]
     assert not torch.equal(scores[0], scores[1]) and torch.equal(scores[0], scores[2])
     save_finetuned(tuned, tmp_path / "tuned")
@@ -231,7 +231,7 @@ def test_the_gradient_is_that_of_finite_differences(masked: LoadedModel, folders
 
 
 def _double_entropy(network: Any, batch: Any) -> torch.Tensor:
-    logs = batch.words(network(**batch.inputs).logits)[batch.known].log_softmax(-1)
+    logs = batch.words(network(**batch.inputs).logits)[batch.word_mask].log_softmax(-1)
     return -(logs.exp() * logs).sum(-1).mean()
 
 
@@ -242,7 +242,9 @@ def test_an_evaluation_finds_weights_batch_by_batch(masked: LoadedModel, folders
     batches = len(list(token_batches([example.tokens for example in examples], 64)))
     seen: list[list[float]] = []
     task = replace(tuned.task, predict=lambda network, batch, labels: _noted(tuned, network, batch, labels, seen))
-    result = evaluate(tuned.network, entropy_minimised(task), tuned.model, {"fr": corpus}, tuned.labels, tokens=64)
+    result = evaluate(
+        tuned.network, with_entropy_minimisation(task), tuned.model, {"fr": corpus}, tuned.labels, tokens=64
+    )
     assert len(seen) == batches > 1 and len({tuple(weights) for weights in seen}) > 1
     assert len(result["fr"].predictions) == 30
 
@@ -299,7 +301,7 @@ def test_what_has_no_adapters_is_told(masked: LoadedModel, folders: Any) -> None
     model = clone(replace(masked, network=masked.body))
     tuned = finetune(model, TASKS["pos"], treebank(8), treebank(4, seed=1), replace(SETTINGS, epochs=1))
     with pytest.raises(UsageError, match="not fine-tuned with adapters"):
-        swapped(tuned, use_adapter(folders["fr"]))
+        swap_adapter(tuned, use_adapter(folders["fr"]))
     with pytest.raises(UsageError, match="no ensemble"):
         minimise_entropy(tuned.network, lambda: torch.zeros(()))
 

@@ -10,7 +10,7 @@ from isogloss.core.errors import UsageError
 from isogloss.models.bilstm.baseline import bilstm
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
-from isogloss.tasks.bilstm import task_over
+from isogloss.tasks.bilstm import task_for_model
 from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.loop import _Training
 from isogloss.training.engine.settings import NoisyTrainingSettings, TrainingSettings, settings_for
@@ -23,11 +23,11 @@ LABELS = POS.labels(BANK)
 
 
 def noisy(**changes: float) -> TrainingSettings:
-    return settings_for(POS.recipe, epochs=3, batch=4, **changes)
+    return settings_for(POS.defaults, epochs=3, batch=4, **changes)
 
 
 def test_settings_without_noise_are_what_they_were() -> None:
-    assert type(settings_for(POS.recipe, epochs=3, subword_dropout=0.0)) is TrainingSettings
+    assert type(settings_for(POS.defaults, epochs=3, subword_dropout=0.0)) is TrainingSettings
     assert isinstance(noisy(subword_dropout=0.1), NoisyTrainingSettings)
     with pytest.raises(UsageError, match="subword_dropout must lie in"):
         noisy(subword_dropout=1.0)
@@ -70,6 +70,6 @@ def test_training_with_both_is_reproducible(bert: LoadedModel) -> None:
 
 def test_a_model_without_sub_words_cannot_drop_any() -> None:
     model = bilstm()
-    task = task_over(model, POS)
+    task = task_for_model(model, POS)
     with pytest.raises(UsageError, match="knows BPE, WordPiece and Unigram"):
         finetune(model, task, BANK, BANK[:4], noisy(subword_dropout=0.2), seed=1)

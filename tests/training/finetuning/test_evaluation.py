@@ -12,7 +12,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch
 from isogloss.tasks.task import Labels
-from isogloss.training.finetuning.evaluation import evaluate, predict, predict_corpus, tf32
+from isogloss.training.finetuning.evaluation import allow_tf32, evaluate, predict, predict_corpus
 
 POS = TASKS["pos"]
 LABELS = POS.labels(treebank(50))
@@ -71,9 +71,9 @@ def test_an_empty_corpus_is_an_error(bert: LoadedModel, network: nn.Module) -> N
 
 def test_products_of_less_precision_are_for_gpus_and_for_the_time_being() -> None:
     before = torch.get_float32_matmul_precision()
-    with tf32(torch.device("cpu")):
+    with allow_tf32(torch.device("cpu")):
         assert torch.get_float32_matmul_precision() == before
-    with tf32(torch.device("cuda")):
+    with allow_tf32(torch.device("cuda")):
         assert torch.get_float32_matmul_precision() == "high"
     assert torch.get_float32_matmul_precision() == before
 

@@ -16,16 +16,16 @@ from isogloss.tasks import TASKS
 from isogloss.tasks.examples import collate
 from isogloss.training.engine.settings import settings_for
 from isogloss.training.finetuning.evaluation import predict_corpus
-from isogloss.training.finetuning.finetune import finetune, loss_terms
+from isogloss.training.finetuning.finetune import count_loss_terms, finetune
 from isogloss.training.finetuning.grid_search import grid_search
 
 POS = TASKS["pos"]
-QUICK = settings_for(POS.recipe, epochs=2, learning_rate=0.01)
+QUICK = settings_for(POS.defaults, epochs=2, learning_rate=0.01)
 
 
 def test_a_tiny_model_learns_tags_that_follow_from_words(bert: LoadedModel) -> None:
     before = fingerprint(bert.body)
-    settings = settings_for(POS.recipe, epochs=6, batch=4, learning_rate=3e-3)
+    settings = settings_for(POS.defaults, epochs=6, batch=4, learning_rate=3e-3)
     tuned = finetune(bert, POS, treebank(150), treebank(40, seed=1), settings)
     assert tuned.log[-1].best == max(report.score or 0 for report in tuned.log) > 0.6
     unseen = treebank(20, "fr", seed=2)
@@ -57,7 +57,7 @@ def test_losses_are_means_over_their_terms(bert: LoadedModel, name: str) -> None
     torch.manual_seed(0)
     network = without_dropout(task.network(bert, labels))
     examples = task.encode(bert, corpus, labels)
-    terms = np.array([loss_terms(example) for example in examples])
+    terms = np.array([count_loss_terms(example) for example in examples])
     with torch.no_grad():
         alone = [float(task.loss(network, collate([example], padding_id(bert)))) for example in examples]
         together = float(task.loss(network, collate(examples, padding_id(bert))))
@@ -68,7 +68,7 @@ def test_words_without_gold_are_no_terms(bert: LoadedModel) -> None:
     bank = treebank(1, longest=9, seed=3)
     unknown = bank.with_items([bank[0].with_nodes(upos=["_", *bank[0].upos[1:]])])
     labels = POS.labels(treebank(50))
-    counts = [loss_terms(POS.encode(bert, corpus, labels)[0]) for corpus in (bank, unknown)]
+    counts = [count_loss_terms(POS.encode(bert, corpus, labels)[0]) for corpus in (bank, unknown)]
     assert counts == [len(bank[0].words), len(bank[0].words) - 1]
 
 
@@ -84,7 +84,7 @@ def test_the_wrong_corpus_is_an_error(bert: LoadedModel) -> None:
 def test_the_grid_takes_the_best_and_is_not_searched_twice(
     bert: LoadedModel, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = (bert, POS, treebank(40), treebank(20, seed=1), settings_for(POS.recipe, epochs=2))
+    arguments = (bert, POS, treebank(40), treebank(20, seed=1), settings_for(POS.defaults, epochs=2))
     options: dict[str, Any] = {"batches": [8, 16], "learning_rates": [1e-6, 3e-3], "out": tmp_path}
     grid = grid_search(*arguments, **options)
     assert grid.frame.select("batch", "learning_rate").rows() == [(8, 1e-6), (8, 3e-3), (16, 1e-6), (16, 3e-3)]

@@ -21,7 +21,7 @@ from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.finetuning import transfer as module
 from isogloss.training.finetuning.finetuned_files import load_finetuned
-from isogloss.training.finetuning.transfer import changed
+from isogloss.training.finetuning.transfer import apply_interventions
 
 TRAIN, DEV = treebank(24), treebank(8, seed=1)
 TEST = {"fr": treebank(9, "fr"), "en": treebank(7, seed=2), "ru": treebank(5, "ru")}
@@ -154,9 +154,9 @@ def test_changes_are_made_on_a_copy_with_seeds_of_their_own(bert: LoadedModel) -
     assert set(results.frame["changes"]) == {"zeroed + note"}
     assert len(set(seeds)) == 2
     assert results.frame["run"][0] != run(bert).frame["run"][0]
-    after = changed(bert, [zeroed], 0)
+    after = apply_interventions(bert, [zeroed], 0)
     assert after.body is after.network is not bert.body
-    assert changed(bert, [], 0) is bert
+    assert apply_interventions(bert, [], 0) is bert
 
 
 def test_a_second_loss_reaches_the_loop(bert: LoadedModel) -> None:

@@ -25,7 +25,7 @@ from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.attention import padded_attention
 from isogloss.models.tokenization.encoding import padding_id
-from isogloss.tasks.examples import IGNORE, Batch, Example, Shape, Sizes, collate
+from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example, ExampleSizes, Shape, collate
 from isogloss.tasks.tagging import mean_cross_entropy
 from isogloss.training.stacking.networks import STACKABLE_MODEL_TYPES, copy_weights_back, stack_networks, stackable
 
@@ -96,23 +96,23 @@ def batches_of(model: LoadedModel, head: str, number: int = 3) -> list[Batch]:
 
 
 def one_shape(texts: list[list[Example]]) -> Shape:
-    return reduce(operator.or_, (Sizes(examples).shape(np.arange(len(examples))) for examples in texts))
+    return reduce(operator.or_, (ExampleSizes(examples).shape(np.arange(len(examples))) for examples in texts))
 
 
 def outputs(network: Any, head: str, batch: Batch, filler: int) -> Tensor:
     """What a network says of windows and words; 0 for padding, of which nobody asks."""
     if head == "parser":
-        scores = network(**batch.inputs, places=batch.places, known=batch.known)
+        scores = network(**batch.inputs, places=batch.token_index, known=batch.word_mask)
         relations = network.relations(scores, batch.arrays["heads"].clamp(min=0))
         arcs = scores.arcs.where(torch.isfinite(scores.arcs), 0)
-        return torch.cat([arcs, relations], -1) * batch.known[..., None]
+        return torch.cat([arcs, relations], -1) * batch.word_mask[..., None]
     answer = network(**batch.inputs)
     if head == "token":
-        return batch.words(answer.logits) * batch.known[..., None]
-    text = batch.ids[:, 0] != filler  # not a row that fills up the shape
+        return batch.words(answer.logits) * batch.word_mask[..., None]
+    text = batch.input_ids[:, 0] != filler  # not a row that fills up the shape
     if head == "sequence":
         return torch.mul(answer.logits, text[:, None])
-    return torch.stack([answer.start_logits, answer.end_logits], -1) * (batch.mask * text[:, None])[..., None]
+    return torch.stack([answer.start_logits, answer.end_logits], -1) * (batch.attention_mask * text[:, None])[..., None]
 
 
 def gradients(network: nn.Module, answers: Tensor, weights: Tensor) -> dict[str, Tensor | None]:
@@ -127,16 +127,16 @@ def test_a_stack_says_what_each_network_says(stackable_model: Tiny, family: str,
     model = stackable_model(family)
     networks, batches = networks_of(model, head), batches_of(model, head)
     assert stackable(networks)
-    assert (head in ("sequence", "span") and family == "bert") == (batches[0].segments is not None)
+    assert (head in ("sequence", "span") and family == "bert") == (batches[0].token_type_ids is not None)
     whole, filler = stack_networks(networks), padding_id(model)
-    parts = outputs(whole, head, batches[0].below(*batches[1:]), filler).chunk(3)
+    parts = outputs(whole, head, batches[0].stack(*batches[1:]), filler).chunk(3)
     assert (parts[0] - parts[1]).abs().max() > 0.01, "the parts differ, or this shows nothing"
     for part, network, batch in zip(parts, networks, batches, strict=True):
         expected = outputs(network, head, batch, filler)
         assert expected.abs().max() > 0.1
         torch.testing.assert_close(part, expected, rtol=0, atol=1e-10)
     with padded_attention(whole):  # as in recorded steps
-        again = outputs(whole, head, batches[0].below(*batches[1:]), filler)
+        again = outputs(whole, head, batches[0].stack(*batches[1:]), filler)
     torch.testing.assert_close(again, torch.cat(parts), rtol=0, atol=1e-10)
 
 
@@ -146,7 +146,7 @@ def test_every_weight_has_the_gradient_that_it_has_alone(stackable_model: Tiny, 
     model = stackable_model(family)
     networks, batches, filler = networks_of(model, head), batches_of(model, head), padding_id(model)
     whole = stack_networks(networks)
-    answers = outputs(whole, head, batches[0].below(*batches[1:]), filler)
+    answers = outputs(whole, head, batches[0].stack(*batches[1:]), filler)
     weights = torch.randn(answers.shape, generator=torch.Generator().manual_seed(9), dtype=answers.dtype)
     found = gradients(whole, answers, weights)
     for number, (network, batch, own) in enumerate(zip(networks, batches, weights.chunk(3), strict=True)):
@@ -261,28 +261,30 @@ def texts_with_words(draw: Any) -> Example:
 @given(batches())
 def test_batches_one_below_the_other_have_the_words_of_each(given: list[Batch]) -> None:
     first, *others = given
-    rows, size = first.ids.shape
-    joined = first.below(*others)
-    assert joined.parts == len(given) and len(joined) == len(given) * len(first)
-    assert torch.equal(joined.ids, torch.cat([batch.ids for batch in given]))
-    assert torch.equal(joined.mask, torch.cat([batch.mask for batch in given]))
-    assert joined.segments is not None
-    assert torch.equal(joined.segments, torch.cat([batch.segments for batch in given if batch.segments is not None]))
+    rows, size = first.input_ids.shape
+    joined = first.stack(*others)
+    assert joined.stack_size == len(given) and len(joined) == len(given) * len(first)
+    assert torch.equal(joined.input_ids, torch.cat([batch.input_ids for batch in given]))
+    assert torch.equal(joined.attention_mask, torch.cat([batch.attention_mask for batch in given]))
+    assert joined.token_type_ids is not None
+    assert torch.equal(
+        joined.token_type_ids, torch.cat([batch.token_type_ids for batch in given if batch.token_type_ids is not None])
+    )
     assert joined.arrays.keys() == first.arrays.keys()
     for name, value in joined.arrays.items():
         assert torch.equal(value, torch.cat([batch.arrays[name] for batch in given]))
     starts = [batch.first_row + number * rows for number, batch in enumerate(given)]
     assert torch.equal(joined.first_row, torch.cat(starts))
     states = torch.arange(len(given) * rows * size, dtype=torch.float32).view(-1, size, 1)
-    words = [batch.words(own)[batch.known] for batch, own in zip(given, states.chunk(len(given)), strict=True)]
-    assert torch.equal(joined.words(states)[joined.known], torch.cat(words))
-    assert joined.map(lambda tensor: tensor).parts == len(given)
+    words = [batch.words(own)[batch.word_mask] for batch, own in zip(given, states.chunk(len(given)), strict=True)]
+    assert torch.equal(joined.words(states)[joined.word_mask], torch.cat(words))
+    assert joined.map(lambda tensor: tensor).stack_size == len(given)
 
 
 def test_one_batch_below_nothing_is_itself() -> None:
     batch = collate([Example((np.array([1, 2]),), arrays={"tags": np.array([1])})], 0)
-    assert batch.parts == 1 and batch.below().parts == 1
-    assert torch.equal(batch.below().first_row, batch.first_row)
+    assert batch.stack_size == 1 and batch.stack().stack_size == 1
+    assert torch.equal(batch.stack().first_row, batch.first_row)
 
 
 @given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4), st.integers(0, 1000))
@@ -290,8 +292,8 @@ def test_the_loss_of_each_part_is_its_own(parts: int, rows: int, words: int, see
     chance = torch.Generator().manual_seed(seed)
     scores = torch.randn(parts * rows, words, 3, generator=chance)
     target = torch.randint(0, 3, (parts * rows, words), generator=chance)
-    target = target.masked_fill(torch.rand(target.shape, generator=chance) < 0.4, IGNORE)
-    target[-rows:] = IGNORE if seed % 2 else target[-rows:]
+    target = target.masked_fill(torch.rand(target.shape, generator=chance) < 0.4, IGNORE_INDEX)
+    target[-rows:] = IGNORE_INDEX if seed % 2 else target[-rows:]
     expected = [mean_cross_entropy(a, b) for a, b in zip(scores.chunk(parts), target.chunk(parts), strict=True)]
     found = mean_cross_entropy(scores, target, parts)
     assert found.shape == ((parts,) if parts > 1 else ())
@@ -302,6 +304,6 @@ def test_the_loss_of_each_part_is_its_own(parts: int, rows: int, words: int, see
 def test_the_loss_of_a_part_is_a_mean_over_its_targets() -> None:
     """By hand: a part with two targets, one with one, one with none."""
     scores = torch.tensor([[[0.0, 0.0]] * 2, [[1.0, 2.0]] * 2, [[5.0, 1.0]] * 2])
-    target = torch.tensor([[0, 1], [1, IGNORE], [IGNORE, IGNORE]])
+    target = torch.tensor([[0, 1], [1, IGNORE_INDEX], [IGNORE_INDEX, IGNORE_INDEX]])
     second = np.log(np.exp(1) + np.exp(2)) - 2
     torch.testing.assert_close(mean_cross_entropy(scores, target, 3), torch.tensor([np.log(2), second, 0.0]).float())

@@ -37,10 +37,10 @@ from isogloss.training.engine.settings import TrainingSettings, learning_rate_at
 from isogloss.training.engine.step import Stepper
 from isogloss.training.finetuning import finetune as finetuning
 from isogloss.training.finetuning.finetune import (
-    can_go_together,
+    can_stack,
     finetune,
-    finetune_together,
-    fresh_networks,
+    finetune_stacked,
+    init_networks,
     objective,
 )
 from isogloss.training.stacking.networks import stack_networks
@@ -369,9 +369,9 @@ def test_models_are_finetuned_as_each_by_itself(
     models = [quiet(bert), altered(quiet(bert)), quiet(bert)]
     before = [fingerprint(model.body) for model in models]
     bank, dev = treebank(24), treebank(9, seed=1)
-    settings = settings_for(POS.recipe, epochs=2, batch=8, learning_rate=1e-3, **told)
+    settings = settings_for(POS.defaults, epochs=2, batch=8, learning_rate=1e-3, **told)
     expected = [finetune(model, POS, bank, dev, settings, seed=seed) for model, seed in zip(models, seeds, strict=True)]
-    found = finetune_together(models, POS, bank, dev, settings, seeds=seeds)
+    found = finetune_stacked(models, POS, bank, dev, settings, seeds=seeds)
     assert [tuned.model for tuned in found] == models
     for tuned, one in zip(found, expected, strict=True):
         assert tuned.labels == one.labels and tuned.task is POS
@@ -385,12 +385,12 @@ def test_models_of_other_shapes_are_refused(bert: LoadedModel) -> None:
     other = reshaped(bert, intermediate_size=64)
     finetune(other, POS, treebank(6), treebank(3), QUICK)  # nothing is wrong with it
     with pytest.raises(UsageError, match="only models of one shape, with one tokenizer and alike settings"):
-        finetune_together([bert, other], POS, treebank(6), treebank(3), QUICK, seeds=[0, 0])
+        finetune_stacked([bert, other], POS, treebank(6), treebank(3), QUICK, seeds=[0, 0])
 
 
 def test_the_wrong_corpus_is_an_error_for_all(bert: LoadedModel) -> None:
     with pytest.raises(UsageError, match="dev: the corpus is empty"):
-        finetune_together([bert, bert], POS, treebank(6), treebank(3)[:0], QUICK, seeds=[0, 0])
+        finetune_stacked([bert, bert], POS, treebank(6), treebank(3)[:0], QUICK, seeds=[0, 0])
 
 
 @pytest.mark.parametrize(
@@ -405,14 +405,14 @@ def test_the_wrong_corpus_is_an_error_for_all(bert: LoadedModel) -> None:
     ],
 )
 def test_settings_that_go_together(bert: LoadedModel, told: dict[str, Any], one_seed: bool, several: bool) -> None:
-    settings = settings_for(POS.recipe, **told)
-    assert can_go_together([bert, bert], POS, treebank(6), settings, [4, 4]) is one_seed
-    assert can_go_together([bert, bert], POS, treebank(6), settings, [4, 5]) is several
+    settings = settings_for(POS.defaults, **told)
+    assert can_stack([bert, bert], POS, treebank(6), settings, [4, 4]) is one_seed
+    assert can_stack([bert, bert], POS, treebank(6), settings, [4, 5]) is several
 
 
 def test_models_that_go_together(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     def ask(other: LoadedModel) -> bool:
-        answers = {can_go_together(pair, POS, treebank(6), QUICK, [0, 0]) for pair in ([bert, other], [other, bert])}
+        answers = {can_stack(pair, POS, treebank(6), QUICK, [0, 0]) for pair in ([bert, other], [other, bert])}
         (answer,) = answers
         return answer
 
@@ -432,8 +432,8 @@ def test_models_that_go_together(bert: LoadedModel, monkeypatch: pytest.MonkeyPa
 def test_a_head_drawn_once_is_the_one_each_network_would_draw(bert: LoadedModel, name: str) -> None:
     task, labels = TASKS[name], TASKS[name].labels(corpus_for(TASKS[name].corpus))
     models, seeds = [bert, altered(bert), altered(bert), bert], [3, 3, 4, 4]
-    together = fresh_networks(models, task, labels, seeds)
-    by_itself = [fresh_networks([model], task, labels, [seed])[0] for model, seed in zip(models, seeds, strict=True)]
+    together = init_networks(models, task, labels, seeds)
+    by_itself = [init_networks([model], task, labels, [seed])[0] for model, seed in zip(models, seeds, strict=True)]
     found, expected = ([fingerprint(network) for network in networks] for networks in (together, by_itself))
     assert found == expected and len(set(found)) == len(found)
     weights = [weight.data_ptr() for network in together for weight in network.parameters()]
@@ -442,13 +442,13 @@ def test_a_head_drawn_once_is_the_one_each_network_would_draw(bert: LoadedModel,
 
 def test_outside_randomness_is_left_as_it_was(bert: LoadedModel) -> None:
     before = torch.get_rng_state()
-    finetune_together([bert, bert], POS, treebank(6), treebank(3), QUICK, seeds=[0, 1])
+    finetune_stacked([bert, bert], POS, treebank(6), treebank(3), QUICK, seeds=[0, 1])
     assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_what_a_stack_cannot_do_is_refused(bert: LoadedModel) -> None:
     networks, learning = learners(bert, "pos", treebank(8), number=2)
-    settings = settings_for(TASKS["pos"].recipe, epochs=1)
+    settings = settings_for(TASKS["pos"].defaults, epochs=1)
     with pytest.raises(UsageError, match="second loss"):
         train_stacked(networks, replace(learning, extra=lambda *_: torch.zeros(())), settings, seeds=(0, 0))
     with pytest.raises(UsageError, match="in parts"):

@@ -31,15 +31,15 @@ from isogloss.studies.execution.jobs import Site
 from isogloss.studies.schema.interventions import CHANGES, RUN
 from isogloss.studies.schema.text_changes import TEXT_CHANGES
 from isogloss.tasks import TASKS
-from isogloss.tasks.bilstm import task_over
+from isogloss.tasks.bilstm import task_for_model
 from isogloss.tasks.task import Task
 from isogloss.training.adjustment.replay import BoundReplay, alignment_replay
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.progress import DivergenceError, EpochMetrics
 from isogloss.training.engine.settings import settings_for
-from isogloss.training.finetuning.finetune import FineTuned, can_go_together, finetune, finetune_together
+from isogloss.training.finetuning.finetune import FineTuned, can_stack, finetune, finetune_stacked
 from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
-from isogloss.training.finetuning.transfer import scores
+from isogloss.training.finetuning.transfer import evaluate_targets
 
 APART = 60.0  # seconds of training that are worth a checkpoint
 
@@ -52,7 +52,7 @@ class Reading:
         self._names: dict[int, str] = {}  # corpora by Python id → identity
 
     def task(self, model: LoadedModel) -> Task:
-        return remembering(task_over(model, TASKS[self.recipe["task"]]), self._names, self.site)
+        return remembering(task_for_model(model, TASKS[self.recipe["task"]]), self._names, self.site)
 
     def corpus(self, references: Sequence[str], name: str, role: str) -> AnyCorpus:
         kind = TASKS[self.recipe["task"]].corpus
@@ -103,9 +103,9 @@ def _train(stage: Stage, site: Site) -> None:
         task,
         train,
         dev,
-        settings_for(task.recipe, **recipe["settings"]),
+        settings_for(task.defaults, **recipe["settings"]),
         seed=recipe["seed"],
-        extra=_replay(recipe.get("continual"), model, recipe["seed"], site, work),
+        extra_loss=_replay(recipe.get("continual"), model, recipe["seed"], site, work),
         checkpoints=Checkpoints(work / "checkpoints", stage.id, min_seconds=APART),
         progress=lambda report: _tell(report, site),
     )
@@ -117,15 +117,15 @@ def _train_together(site: Site) -> None:
     recipes = [stage.recipe for stage in stages]
     models = [_model(stage.recipe["model"], site, site.store.work(stage.id)) for stage in stages]
     train, dev, task = _lesson(recipes[0], models[0], site)
-    settings, seeds = settings_for(task.recipe, **recipes[0]["settings"]), [recipe["seed"] for recipe in recipes]
-    if not can_go_together(models, task, train, settings, seeds):
+    settings, seeds = settings_for(task.defaults, **recipes[0]["settings"]), [recipe["seed"] for recipe in recipes]
+    if not can_stack(models, task, train, settings, seeds):
         why = "it takes models of BERT's kind, of one shape and tokenizer, and steps that are not in parts"
         warnings.warn(f"{len(stages)} runs cannot be trained together and are trained one by one: {why}", stacklevel=2)
         return
     name = digest([stage.id for stage in stages])
     checkpoints = Checkpoints(site.store.work(stages[0].id) / f"checkpoints-{name}", name, min_seconds=APART)
     try:
-        tuned = finetune_together(
+        tuned = finetune_stacked(
             models,
             task,
             train,
@@ -160,7 +160,7 @@ def make_evaluation(stage: Stage, folder: Path | None, site: Site) -> None:
         dev = reading.corpus(recipe["dev"], source, "dev")
         targets = {name: reading.corpus(one, name, "test") for name, one in recipe["targets"].items()}
         facts = {"run": stage.id, "model": "", "changes": "", "seed": recipe["seed"]}
-        results = scores(tuned, reading.task(tuned.model), source, dev, targets, facts)
+        results = evaluate_targets(tuned, reading.task(tuned.model), source, dev, targets, facts)
     results.frame.write_parquet(folder / "rows.parquet")
     results.predictions.collect().write_parquet(folder / "predictions.parquet")
 
@@ -212,7 +212,7 @@ def _replay(told: dict[str, Any] | None, model: LoadedModel, seed: int, site: Si
     }
     original = _model(told["original"], site, work / "original") if told["original"] else model
     plan = alignment_replay(_bitexts(told["bitext"], told["sentences"], site), **options, **told["settings"])
-    return plan.bound(original, model, seed)
+    return plan.bind(original, model, seed)
 
 
 def _bitexts(references: Sequence[str], sentences: int | None, site: Site) -> list[Corpus[AlignedPair]]:

@@ -25,8 +25,8 @@ from isogloss.models.loading.loaded_model import Layer, LoadedModel, clone
 from isogloss.models.loading.save import save_model
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
-from isogloss.tasks.examples import Batch, Example, Shape, Sizes, collate
-from isogloss.training.adjustment.loss import AlignmentLoss, chosen_layers
+from isogloss.tasks.examples import Batch, Example, ExampleSizes, Shape, collate
+from isogloss.training.adjustment.loss import AlignmentLoss, resolve_layers
 from isogloss.training.adjustment.pairs import encode_pairs
 from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 from isogloss.training.engine.batch_shapes import round_length_up
@@ -38,7 +38,7 @@ from isogloss.training.engine.objective import Objective, ShapedLoss
 from isogloss.training.engine.progress import EpochMetrics, ProgressCallback
 from isogloss.training.language_modeling.model_files import RUN_FILE, UNFINISHED_FOLDER, is_finished
 
-VERSION = 1  # of what a run computes: raised when the same run would give other weights
+ADJUSTMENT_VERSION = 1  # of what a run computes: raised when the same run would give other weights
 Bitexts = Corpus[AlignedPair] | Sequence[Corpus[AlignedPair]]
 
 
@@ -75,13 +75,14 @@ def adjustment(
     pairs, loss, settings = options_of(options, PairOptions, LossOptions, AdjustmentSettings)
     if settings.accumulate > 1:
         raise UsageError("accumulate: the loss of adjustment is over whole steps; lower batch instead")
-    bitexts = as_list(bitext)
+    bitexts = bitext_list(bitext)
     loaded = model if isinstance(model, LoadedModel) else load_model(model, device=device)
-    original = in_single_precision(loaded)
-    chosen = chosen_layers(original, layers)
+    original = in_fp32(loaded)
+    chosen = resolve_layers(original, layers)
     examples = encode_pairs(original, bitexts, pairs)
     adjusted = clone(original)
-    run = digest(VERSION, model_identity(loaded), [corpus_identity(one) for one in bitexts], chosen, asdict(pairs),
+    corpora = [corpus_identity(corpus) for corpus in bitexts]
+    run = digest(ADJUSTMENT_VERSION, model_identity(loaded), corpora, chosen, asdict(pairs),
                    asdict(loss), asdict(settings), settings.bf16(original.device), seed)  # fmt: skip
     folder = None if out is None else Path(out)
     if folder and is_finished(folder, run):
@@ -101,7 +102,7 @@ def adjustment(
 
 def adjustment_objective(model: LoadedModel, examples: Sequence[Example], loss: AlignmentLoss) -> Objective:
     """Adjustment as the training loop sees it; there is no dev score, so the last epoch is kept."""
-    filler, sizes = padding_id(model), Sizes(examples)
+    filler, sizes = padding_id(model), ExampleSizes(examples)
 
     def batch(items: IntArray, shape: Shape | None = None) -> Batch:
         return collate([examples[i] for i in items], filler, shape)
@@ -136,7 +137,7 @@ def adjusting(bitext: Bitexts, **options: Any) -> Adjusting:
     """Adjustment as a model change; options are those of `adjustment`."""
     kinds = (PairOptions, LossOptions, AdjustmentSettings)
     options_of({name: value for name, value in options.items() if name != "layers"}, *kinds)  # wrong ones are told now
-    return Adjusting(as_list(bitext), options)
+    return Adjusting(bitext_list(bitext), options)
 
 
 def options_of(given: dict[str, Any], *kinds: Any) -> list[Any]:
@@ -154,17 +155,17 @@ def options_of(given: dict[str, Any], *kinds: Any) -> list[Any]:
     return [kind(**{name: value for name, value in told.items() if owners[name] is kind}) for kind in kinds]
 
 
-def as_list(bitext: Bitexts) -> list[Corpus[AlignedPair]]:
+def bitext_list(bitext: Bitexts) -> list[Corpus[AlignedPair]]:
     return [bitext] if isinstance(bitext, Corpus) else list(bitext)
 
 
-def in_single_precision(model: LoadedModel) -> LoadedModel:
+def in_fp32(model: LoadedModel) -> LoadedModel:
     """The model itself, or a copy in fp32 of one in less."""
     if all(weights.itemsize >= 4 for weights in model.body.parameters()):
         return model
-    exact = clone(model)
-    exact.network.float()
-    return exact
+    fp32_model = clone(model)
+    fp32_model.network.float()
+    return fp32_model
 
 
 def save_adjusted(model: LoadedModel, folder: Path, told: dict[str, Any], log: Sequence[EpochMetrics]) -> None:

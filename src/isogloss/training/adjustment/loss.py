@@ -25,11 +25,11 @@ from isogloss.models.heads.task_head import body_of
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.states.attention import padded_attention
 from isogloss.models.states.pooling import at_layers, check_layers, evaluating
-from isogloss.tasks.examples import IGNORE, Batch
+from isogloss.tasks.examples import IGNORE_INDEX, Batch
 from isogloss.training.adjustment.settings import LossOptions
 from isogloss.training.engine.bf16_copy import clone_in_bf16
 
-EPSILON = 1e-6  # added to variances
+VARIANCE_EPSILON = 1e-6  # added to variances
 
 
 class AlignmentLoss:
@@ -37,63 +37,65 @@ class AlignmentLoss:
 
     def __init__(self, original: LoadedModel, layers: Sequence[Layer], options: LossOptions, bitexts: int = 1):
         self.layers, self.options, self.bitexts = tuple(layers), options, bitexts
-        self.original, self._rough = original, None  # type: LoadedModel, nn.Module | None
+        self.original, self._bf16_original = original, None  # type: LoadedModel, nn.Module | None
 
     def __call__(self, network: nn.Module, batch: Batch, *, padded: bool = False) -> Tensor:
         """`padded`: the step is recorded, and f⁰ must not look at its mask either."""
         body = body_of(network)
-        frozen = self._frozen(rough=next(body.parameters()).dtype == torch.bfloat16)
-        both = {"input_ids": batch.ids, "attention_mask": batch.mask}
+        frozen = self._frozen(bf16=next(body.parameters()).dtype == torch.bfloat16)
+        both = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
         source = {name: value[0::2] for name, value in both.items()}
         as_recorded = padded_attention(frozen) if padded else contextlib.nullcontext()
         with torch.no_grad(), evaluating(frozen), as_recorded:
             before = self._states(frozen, source)
         after = self._states(body, both)
-        with torch.autocast(batch.ids.device.type, enabled=False):
-            losses = [self.of_states(now, then, batch) for now, then in zip(after, before, strict=True)]
+        with torch.autocast(batch.input_ids.device.type, enabled=False):
+            losses = [self.layer_loss(now, then, batch) for now, then in zip(after, before, strict=True)]
             return torch.stack(losses).sum()
 
-    def of_states(self, states: Tensor, before: Tensor, batch: Batch) -> Tensor:
+    def layer_loss(self, states: Tensor, before: Tensor, batch: Batch) -> Tensor:
         """The loss of one layer: its states for all sentences, and those of the original for the source's."""
         options, arrays = self.options, batch.arrays
         source = unit_vectors(states[0::2], arrays["source_unit"])
         target = unit_vectors(states[1::2], arrays["target_unit"])
         original = unit_vectors(before, arrays["source_unit"])
-        known = (arrays["pair_source"] != IGNORE).flatten()
-        s, t = (_picked(vectors, arrays[name]) for vectors, name in ((source, "pair_source"), (target, "pair_target")))
+        is_pair = (arrays["pair_source"] != IGNORE_INDEX).flatten()
+        s, t = (
+            _select_units(vectors, arrays[name]) for vectors, name in ((source, "pair_source"), (target, "pair_target"))
+        )
         if options.normalise:
             bitext = arrays["bitext"].expand_as(arrays["pair_source"]).flatten()
-            s, t = (z_normalised(side, bitext.where(known, IGNORE), self.bitexts) for side in (s, t))
-        held = arrays["held"] == 1
-        moved = (source - original)[:, : held.shape[1]]
-        loss = options.pull * self._reduced((s - t).square().sum(1), known, s.shape[1])
-        loss = loss + options.hold * self._reduced(moved.square().sum(2), held, s.shape[1])
+            s, t = (z_normalise(side, bitext.where(is_pair, IGNORE_INDEX), self.bitexts) for side in (s, t))
+        regularised = arrays["held"] == 1
+        moved = (source - original)[:, : regularised.shape[1]]
+        loss = options.pull * self._reduced((s - t).square().sum(1), is_pair, s.shape[1])
+        loss = loss + options.hold * self._reduced(moved.square().sum(2), regularised, s.shape[1])
         if options.contrastive:
-            missed = contrast(s, t, known, options.temperature, strong=options.contrastive == "strong")
-            loss = loss + options.contrastive_weight * self._reduced(missed, known, 1)
+            contrastive = contrastive_loss(s, t, is_pair, options.temperature, strong=options.contrastive == "strong")
+            loss = loss + options.contrastive_weight * self._reduced(contrastive, is_pair, 1)
         return loss
 
-    def _reduced(self, values: Tensor, known: Tensor, units: int) -> Tensor:
-        total = values.where(known, 0).sum()
-        return total if self.options.reduction == "sum" else total / (known.sum().clamp_min(1) * units)
+    def _reduced(self, values: Tensor, mask: Tensor, units: int) -> Tensor:
+        total = values.where(mask, 0).sum()
+        return total if self.options.reduction == "sum" else total / (mask.sum().clamp_min(1) * units)
 
     def _states(self, body: nn.Module, inputs: Mapping[str, Tensor]) -> list[Tensor]:
         """The states of the chosen layers, in at least single precision."""
         options = {"use_cache": False} if self.original.family.causal else {}
         model = replace(self.original, body=cast(PreTrainedModel, body))
-        with at_layers(model, self.layers, lambda states: states) as found:
+        with at_layers(model, self.layers, lambda states: states) as states:
             body(**inputs, **options)
-        return [found[layer].to(torch.promote_types(found[layer].dtype, torch.float32)) for layer in self.layers]
+        return [states[layer].to(torch.promote_types(states[layer].dtype, torch.float32)) for layer in self.layers]
 
-    def _frozen(self, rough: bool) -> nn.Module:
+    def _frozen(self, bf16: bool) -> nn.Module:
         """The original in the precision that the network computes in: at the beginning both are equal to the bit."""
-        if not rough:
+        if not bf16:
             return self.original.body
-        self._rough = self._rough or clone_in_bf16(self.original.body)
-        return self._rough
+        self._bf16_original = self._bf16_original or clone_in_bf16(self.original.body)
+        return self._bf16_original
 
 
-def chosen_layers(model: LoadedModel, layers: Layer | Sequence[Layer]) -> tuple[Layer, ...]:
+def resolve_layers(model: LoadedModel, layers: Layer | Sequence[Layer]) -> tuple[Layer, ...]:
     """Layers as given: one or several, or "last", what the model's last norm puts out."""
     listed = [layers] if isinstance(layers, int | str) else list(layers)
     named = tuple(dict.fromkeys(model.last_layer if layer == "last" else layer for layer in listed))
@@ -107,7 +109,7 @@ def unit_vectors(states: Tensor, unit: Tensor) -> Tensor:
 
     `unit[sentence, token]` numbers each token's unit; a negative number is none.
 
-    >>> unit_vectors(torch.tensor([[[2.0], [4.0], [7.0]]]), torch.tensor([[0, 0, IGNORE]])).tolist()
+    >>> unit_vectors(torch.tensor([[[2.0], [4.0], [7.0]]]), torch.tensor([[0, 0, IGNORE_INDEX]])).tolist()
     [[[3.0], [0.0], [0.0]]]
     """
     units = unit.shape[1]
@@ -116,7 +118,7 @@ def unit_vectors(states: Tensor, unit: Tensor) -> Tensor:
     return weights @ states[:, :units]
 
 
-def _picked(vectors: Tensor, units: Tensor) -> Tensor:
+def _select_units(vectors: Tensor, units: Tensor) -> Tensor:
     """`[pair, dimension]`: the vectors of the numbered units of each sentence, zeros for padding.
 
     A product, for a look-up would add up gradients in any order, or wait for the device.
@@ -125,34 +127,36 @@ def _picked(vectors: Tensor, units: Tensor) -> Tensor:
     return (chosen.to(vectors.dtype) @ vectors).flatten(0, 1)
 
 
-def z_normalised(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
+def z_normalise(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
     """Vectors of zero mean and unit variance in every dimension, for each group; those of no group are as they were.
 
-    >>> z_normalised(torch.tensor([[1.0], [3.0], [9.0]]), torch.tensor([0, 0, IGNORE]), 1).round().tolist()
+    >>> z_normalise(torch.tensor([[1.0], [3.0], [9.0]]), torch.tensor([0, 0, IGNORE_INDEX]), 1).round().tolist()
     [[-1.0], [1.0], [9.0]]
     """
     belongs = (group[None] == torch.arange(groups, device=group.device)[:, None]).to(vectors.dtype)
     shares = belongs / belongs.sum(1, keepdim=True).clamp_min(1)
     mean, back = shares @ vectors, belongs.T
     centred = vectors - back @ mean
-    spread = (shares @ centred.square() + EPSILON).sqrt()
+    spread = (shares @ centred.square() + VARIANCE_EPSILON).sqrt()
     outside = 1 - back.sum(1, keepdim=True)
     return centred / (back @ spread + outside)
 
 
-def contrast(source: Tensor, target: Tensor, known: Tensor, temperature: float, *, strong: bool) -> Tensor:
+def contrastive_loss(source: Tensor, target: Tensor, is_pair: Tensor, temperature: float, *, strong: bool) -> Tensor:
     """For each pair how surprising its other half is among all words of the step, the mean of both directions."""
     s, t = functional.normalize(source), functional.normalize(target)
-    here = torch.arange(len(s), device=s.device)
-    nothing = float("-inf")
+    pair_index = torch.arange(len(s), device=s.device)
+    masked = float("-inf")
     if strong:
-        words, present = torch.cat([s, t]), torch.cat([known, known])
-        alike = (words @ words.T / temperature).masked_fill(~present, nothing)
-        alike = alike.masked_fill(torch.eye(len(words), dtype=torch.bool, device=s.device), nothing)
-        partner = torch.cat([here + len(s), here])
-        missed = functional.cross_entropy(alike, partner, reduction="none").view(2, -1)
+        words, present = torch.cat([s, t]), torch.cat([is_pair, is_pair])
+        logits = (words @ words.T / temperature).masked_fill(~present, masked)
+        logits = logits.masked_fill(torch.eye(len(words), dtype=torch.bool, device=s.device), masked)
+        partner = torch.cat([pair_index + len(s), pair_index])
+        losses = functional.cross_entropy(logits, partner, reduction="none").view(2, -1)
     else:
-        alike = s @ t.T / temperature
-        ways = [alike.masked_fill(~known, nothing), alike.T.masked_fill(~known, nothing)]
-        missed = torch.stack([functional.cross_entropy(way, here, reduction="none") for way in ways])
-    return missed.mean(0).where(known, 0)
+        logits = s @ t.T / temperature
+        directions = [logits.masked_fill(~is_pair, masked), logits.T.masked_fill(~is_pair, masked)]
+        losses = torch.stack(
+            [functional.cross_entropy(direction, pair_index, reduction="none") for direction in directions]
+        )
+    return losses.mean(0).where(is_pair, 0)

@@ -17,12 +17,12 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_pieces, encode_words
-from isogloss.tasks.examples import IGNORE, Example
+from isogloss.tasks.examples import IGNORE_INDEX, Example
 from isogloss.text.alignment.link_filters import filter_links
 from isogloss.training.adjustment.settings import PairedTokens, PairOptions
 
 # name → whether words, the first special token and the last one take part as pairs
-TOKENS: dict[PairedTokens, tuple[bool, bool, bool]] = {
+TOKEN_CHOICES: dict[PairedTokens, tuple[bool, bool, bool]] = {
     "words+specials": (True, True, True),
     "words": (True, False, False),
     "cls": (False, True, False),
@@ -36,7 +36,7 @@ def encode_pairs(
     model: LoadedModel, bitexts: Sequence[Corpus[AlignedPair]], options: PairOptions
 ) -> tuple[Example, ...]:
     """An example for each sentence pair in which something takes part, of all bitexts in their order."""
-    _check(model, bitexts, options)
+    _check_inputs(model, bitexts, options)
     examples: list[Example] = []
     for number, bitext in enumerate(bitexts):
         pairs = filter_links(
@@ -47,8 +47,8 @@ def encode_pairs(
         )
         encode = encode_pieces if options.words == PIECES else encode_words
         encoded = zip(*(encode(model, side) for side in _sides(pairs)), strict=True)
-        made = (_example(model, texts, one, number, options) for one, texts in zip(pairs, encoded, strict=True))
-        examples += [example for example in made if example]
+        candidates = (_example(model, texts, pair, number, options) for pair, texts in zip(pairs, encoded, strict=True))
+        examples += [example for example in candidates if example]
     if not examples:
         raise UsageError("nothing to adjust on: no sentence pair has a sure link that takes part")
     return tuple(examples)
@@ -73,7 +73,7 @@ class _Units:
         numbers, first, place, counts = np.unique(
             text.word[tokens], return_index=True, return_inverse=True, return_counts=True
         )
-        of_token = np.full(len(text), IGNORE, dtype=np.int64)
+        of_token = np.full(len(text), IGNORE_INDEX, dtype=np.int64)
         if options.words in ("mean", PIECES):
             of_token[tokens] = place
         else:
@@ -96,17 +96,17 @@ def _example(
     pairs = _pairs(source, target, dict.fromkeys(pair.alignment.sure), options)
     if not pairs:
         return None
-    _, cls, sep = TOKENS[options.tokens]
+    _, cls, sep = TOKEN_CHOICES[options.tokens]
     released = options.regularise == "all"
-    held = [1] * len(source.words)
-    held += [] if source.cls is None else [int(cls or released)]
-    held += [] if source.sep is None else [int(sep or released)]
+    regularised = [1] * len(source.words)
+    regularised += [] if source.cls is None else [int(cls or released)]
+    regularised += [] if source.sep is None else [int(sep or released)]
     arrays = {
         "source_unit": source.of_token,
         "target_unit": target.of_token,
         "pair_source": np.array([s for s, _ in pairs]),
         "pair_target": np.array([t for _, t in pairs]),
-        "held": np.array(held),  # by source unit, whether the regulariser covers it
+        "held": np.array(regularised),  # by source unit, whether the regulariser covers it
         "bitext": np.array([bitext]),
     }
     return Example((texts[0].ids, texts[1].ids), arrays=arrays)
@@ -116,7 +116,7 @@ def _pairs(
     source: _Units, target: _Units, links: Iterable[tuple[int, int]], options: PairOptions
 ) -> list[tuple[int, int]]:
     """Pairs of units; none where words should take part and none do."""
-    words, cls, sep = TOKENS[options.tokens]
+    words, cls, sep = TOKEN_CHOICES[options.tokens]
     pairs = [(source.words[s], target.words[t]) for s, t in links if s in source.words and t in target.words]
     if words and not pairs:
         return []
@@ -126,7 +126,7 @@ def _pairs(
     return pairs
 
 
-def _check(model: LoadedModel, bitexts: Sequence[Corpus[AlignedPair]], options: PairOptions) -> None:
+def _check_inputs(model: LoadedModel, bitexts: Sequence[Corpus[AlignedPair]], options: PairOptions) -> None:
     """An error where the bitexts are none, or the model has no such tokens."""
     if not bitexts:
         raise UsageError("nothing to adjust on: no bitext")
@@ -136,7 +136,7 @@ def _check(model: LoadedModel, bitexts: Sequence[Corpus[AlignedPair]], options: 
             raise UsageError(f"bitext: expected word-aligned sentence pairs (read_bitext), got {got}")
     if not model.family.blocks:
         raise UsageError(f"'{model.name}' has no pretrained layers to adjust")
-    words, cls, sep = TOKENS[options.tokens]
+    words, cls, sep = TOKEN_CHOICES[options.tokens]
     if not words and ((cls and not model.prefix) or (sep and not model.suffix)):
-        lacking = "starts" if cls and not model.prefix else "ends"
-        raise UsageError(f"tokens='{options.tokens}': no special token {lacking} the sentences of '{model.name}'")
+        side = "starts" if cls and not model.prefix else "ends"
+        raise UsageError(f"tokens='{options.tokens}': no special token {side} the sentences of '{model.name}'")

@@ -25,9 +25,9 @@ from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
-from isogloss.tasks.examples import Batch, Example, Shape, Sizes, collate
-from isogloss.training.adjustment.adjust import Bitexts, as_list, in_single_precision, options_of
-from isogloss.training.adjustment.loss import AlignmentLoss, chosen_layers
+from isogloss.tasks.examples import Batch, Example, ExampleSizes, Shape, collate
+from isogloss.training.adjustment.adjust import Bitexts, bitext_list, in_fp32, options_of
+from isogloss.training.adjustment.loss import AlignmentLoss, resolve_layers
 from isogloss.training.adjustment.pairs import encode_pairs
 from isogloss.training.adjustment.settings import LossOptions, PairOptions
 from isogloss.training.engine.batch_shapes import round_length_up
@@ -50,20 +50,20 @@ class AlignmentReplay:
     loss: LossOptions
     choice: PairOptions
 
-    def bound(self, original: LoadedModel, adjusted: LoadedModel, seed: int) -> BoundReplay:
+    def bind(self, original: LoadedModel, adjusted: LoadedModel, seed: int) -> BoundReplay:
         """For one run: `original` before all changes, `adjusted` as it goes into fine-tuning."""
         if self.anchor == "original":
             _check_original(original)
         anchor = (
             {"original": original, "adjusted": adjusted}[self.anchor] if isinstance(self.anchor, str) else self.anchor
         )
-        _check_alike(anchor, adjusted)
+        _check_compatible(anchor, adjusted)
         return BoundReplay(self, anchor, seed)
 
     def __repr__(self) -> str:
         anchor = self.anchor if isinstance(self.anchor, str) else self.anchor.name
         weights = f"pull={self.loss.pull:g}, hold={self.loss.hold:g}"
-        data = ", ".join(f"{one.lang} {len(one)}" for one in self.bitexts)
+        data = ", ".join(f"{bitext.lang} {len(bitext)}" for bitext in self.bitexts)
         return f"alignment_replay({data}, pairs={self.pairs}, anchor='{anchor}', {weights})"
 
     @cached_property
@@ -84,19 +84,19 @@ class BoundReplay:
     @cached_property
     def shaped(self) -> ShapedLoss:
         """The same in two halves, for steps that are recorded."""
-        sizes, longest = Sizes(self.examples), self.anchor.max_length
+        sizes, max_length = ExampleSizes(self.examples), self.anchor.max_length
         return ShapedLoss(
-            lambda step: round_length_up(sizes.shape(self._drawn(step)), longest),
+            lambda step: round_length_up(sizes.shape(self._sample(step)), max_length),
             self._batch,
             lambda network, batch: self.loss(network, batch, padded=True),
         )
 
-    def _drawn(self, step: int) -> IntArray:
+    def _sample(self, step: int) -> IntArray:
         chance = Chance(self.seed, "replay", step)
         return np.array([chance.below(len(self.examples)) for _ in range(self.plan.pairs)])
 
     def _batch(self, step: int, shape: Shape | None = None) -> Batch:
-        return collate([self.examples[i] for i in self._drawn(step)], padding_id(self.anchor), shape)
+        return collate([self.examples[i] for i in self._sample(step)], padding_id(self.anchor), shape)
 
     def __repr__(self) -> str:
         """All that decides what is computed, for the identity of the run."""
@@ -108,8 +108,8 @@ class BoundReplay:
 
     @cached_property
     def loss(self) -> AlignmentLoss:
-        anchor = in_single_precision(self.anchor)
-        layers = chosen_layers(anchor, self.plan.layers)
+        anchor = in_fp32(self.anchor)
+        layers = resolve_layers(anchor, self.plan.layers)
         return AlignmentLoss(anchor, layers, self.plan.loss, len(self.plan.bitexts))
 
 
@@ -141,16 +141,19 @@ def alignment_replay(
         if name in options:
             raise UsageError(f"{name}: the weights of the two terms follow from weight and weighting")
     hold = weight if weighting == "published" else 1.0
-    choice, loss = options_of(
+    pair_options, loss = options_of(
         {**options, "reduction": reduction, "pull": weight, "hold": hold}, PairOptions, LossOptions
     )
-    return AlignmentReplay(as_list(bitext), pairs, anchor, layers, loss, choice)
+    return AlignmentReplay(bitext_list(bitext), pairs, anchor, layers, loss, pair_options)
 
 
-def _check_alike(anchor: LoadedModel, model: LoadedModel) -> None:
+def _check_compatible(anchor: LoadedModel, model: LoadedModel) -> None:
     """An error where the anchor reads other tokens or has other layers."""
-    told = [(one.layers, one.hidden_size, one.prefix, one.suffix, one.tokenizer.get_vocab()) for one in (anchor, model)]
-    if told[0] != told[1]:
+    properties = [
+        (checked.layers, checked.hidden_size, checked.prefix, checked.suffix, checked.tokenizer.get_vocab())
+        for checked in (anchor, model)
+    ]
+    if properties[0] != properties[1]:
         raise UsageError(f"anchor: '{anchor.name}' and '{model.name}' differ in tokenizer or size; give the original")
 
 
@@ -158,9 +161,9 @@ def _check_original(model: LoadedModel) -> None:
     """An error where the model was read from the folder of an adjusted one: that is not the original."""
     note = Path(model.name) / RUN_FILE
     try:
-        told = json.loads(note.read_text(encoding="utf-8"))
+        metadata = json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
-    if isinstance(told, dict) and told.get("change") == "adjust":
-        advice = f"anchor=load_model('{told.get('made_from')}'), or anchor='adjusted'"
+    if isinstance(metadata, dict) and metadata.get("change") == "adjust":
+        advice = f"anchor=load_model('{metadata.get('made_from')}'), or anchor='adjusted'"
         raise UsageError(f"'{model.name}' is itself an adjusted model, not the original; give {advice}")

@@ -73,7 +73,7 @@ def unpack_batches(flat: Tensor, *like: Batch) -> list[Batch]:
     """Batches whose tensors are parts of `flat`, with the shapes of others'.
 
     >>> batch = Batch(torch.tensor([[5, 6]]), torch.tensor([[1, 1]]), None, torch.tensor([0]), {})
-    >>> unpack_batches(pack_batches(batch), batch)[0].ids
+    >>> unpack_batches(pack_batches(batch), batch)[0].input_ids
     tensor([[5, 6]])
     """
     start = 0

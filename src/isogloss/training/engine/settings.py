@@ -11,7 +11,7 @@ from isogloss.core.settings import Setting, check_settings, declared_settings
 if TYPE_CHECKING:  # study files are planned without torch
     import torch
 
-    from isogloss.tasks.task import Recipe
+    from isogloss.tasks.task import TaskDefaults
 
 NOISE_SETTINGS = ("subword_dropout", "character_noise")
 INFINITE = float("inf")
@@ -71,11 +71,11 @@ def uses_bf16(precision: str, device: torch.device) -> bool:
     return precision == "bf16" or (precision == "auto" and device.type == "cuda")
 
 
-def settings_for(recipe: Recipe, **changes: Any) -> TrainingSettings:
+def settings_for(defaults: TaskDefaults, **changes: Any) -> TrainingSettings:
     """A task's published recipe with some of it changed; None changes nothing.
 
-    >>> from isogloss.tasks.task import Recipe
-    >>> settings_for(Recipe(epochs=6, batch=16, learning_rate=5e-5), epochs=2, tokens=None).epochs
+    >>> from isogloss.tasks.task import TaskDefaults
+    >>> settings_for(TaskDefaults(epochs=6, batch=16, learning_rate=5e-5), epochs=2, tokens=None).epochs
     2
     """
     for name in changes:
@@ -83,7 +83,7 @@ def settings_for(recipe: Recipe, **changes: Any) -> TrainingSettings:
     given = {name: value for name, value in changes.items() if value is not None}
     noisy = given.get("subword_dropout") or given.get("character_noise")
     kind, others = (NoisyTrainingSettings, {}) if noisy else (TrainingSettings, dict.fromkeys(NOISE_SETTINGS))
-    return kind(**{name: value for name, value in {**asdict(recipe), **given}.items() if name not in others})
+    return kind(**{name: value for name, value in {**asdict(defaults), **given}.items() if name not in others})
 
 
 def learning_rate_at(step: int, steps: int, settings: TrainingSettings) -> float:

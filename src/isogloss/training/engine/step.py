@@ -150,7 +150,7 @@ class Stepper:
     def _read(self, batches: Sequence[Batch]) -> Batch:
         """What the networks read: the batch, or one for each of them."""
         first, *others = (batches[number] for number in self.readers)
-        return first.below(*others) if others else first
+        return first.stack(*others) if others else first
 
     def _extra_shape(self, extra: ShapedLoss) -> Shape:
         """One shape for the second loss in all steps: it does not multiply what is recorded."""

@@ -24,20 +24,20 @@ from isogloss.tasks.examples import Batch
 from isogloss.tasks.task import Labels, Task
 from isogloss.training.finetuning.finetune import FineTuned
 
-STEPS, RATE = 10, 10.0  # as published
+ENTROPY_STEPS, ENTROPY_LEARNING_RATE = 10, 10.0  # as published
 
 
-def swapped(tuned: FineTuned, adapter: UseAdapter) -> FineTuned:
+def swap_adapter(tuned: FineTuned, adapter: UseAdapter) -> FineTuned:
     """The same fine-tuned network with another language's adapter, or several; the one handed in stays as it is."""
     network: Any = copy.deepcopy(tuned.network)
     if stack_of(getattr(network, "body", nn.Identity())) is None:
         raise UsageError(f"{adapter!r}: the network was not fine-tuned with adapters; use task_adapter() before")
     adapter(replace(tuned.model, network=network.body, body=network.body))
-    task = entropy_minimised(tuned.task) if adapter.weights == "entropy" else tuned.task
+    task = with_entropy_minimisation(tuned.task) if adapter.weights == "entropy" else tuned.task
     return replace(tuned, task=task, network=network.eval())
 
 
-def entropy_minimised(task: Task, *, steps: int = STEPS, rate: float = RATE) -> Task:
+def with_entropy_minimisation(task: Task, *, steps: int = ENTROPY_STEPS, rate: float = ENTROPY_LEARNING_RATE) -> Task:
     """The task with a `predict` that finds the weights of the network's ensembles anew for every batch."""
 
     def predict(network: nn.Module, batch: Batch, labels: Labels) -> list[Any]:
@@ -50,7 +50,11 @@ def entropy_minimised(task: Task, *, steps: int = STEPS, rate: float = RATE) -> 
 
 
 def minimise_entropy(
-    network: nn.Module, entropy: Callable[[], Tensor], *, steps: int = STEPS, rate: float = RATE
+    network: nn.Module,
+    entropy: Callable[[], Tensor],
+    *,
+    steps: int = ENTROPY_STEPS,
+    rate: float = ENTROPY_LEARNING_RATE,
 ) -> list[float]:
     """Leave the network's ensembles with the best of the weights that `steps` gradient steps visit; the entropy of all.
 
@@ -77,14 +81,14 @@ def prediction_entropy(network: nn.Module, batch: Batch) -> Tensor:
     """The mean entropy of what is predicted: tags or heads of words, labels of texts, ends of answers."""
     model: Any = network
     if isinstance(network, BiaffineParser):
-        arcs = model(**batch.inputs, places=batch.places, known=batch.known).arcs
-        return _mean_entropy(arcs[batch.known])
+        arcs = model(**batch.inputs, places=batch.token_index, known=batch.word_mask).arcs
+        return _mean_entropy(arcs[batch.word_mask])
     output = model(**batch.inputs)
     if "start_logits" in output:
-        outside = batch.mask == 0
+        outside = batch.attention_mask == 0
         ends = [output.start_logits, output.end_logits]
         return torch.stack([_mean_entropy(scores.masked_fill(outside, float("-inf"))) for scores in ends]).mean()
-    return _mean_entropy(batch.words(output.logits)[batch.known] if "position" in batch.arrays else output.logits)
+    return _mean_entropy(batch.words(output.logits)[batch.word_mask] if "position" in batch.arrays else output.logits)
 
 
 def _mean_entropy(scores: Tensor) -> Tensor:
@@ -99,9 +103,9 @@ def _mean_entropy(scores: Tensor) -> Tensor:
 
 def _mixtures(network: nn.Module) -> list[Mixture]:
     stacks = [module for module in network.modules() if isinstance(module, Stack)]
-    found = [mixture for stack in stacks for mixture in stack.mixtures()]
-    if not found:
+    mixtures = [mixture for stack in stacks for mixture in stack.mixtures()]
+    if not mixtures:
         raise UsageError(
             "there is no ensemble of adapters in the network; use_adapter() with several folders makes one"
         )
-    return found
+    return mixtures

@@ -18,10 +18,14 @@ def training_examples(
     """The examples of a corpus, one version after the other, and how many there are: with noise one an epoch."""
     if not isinstance(settings, NoisyTrainingSettings):
         return task.encode(model, corpus, labels), 1
-    rate, dropped = settings.character_noise, settings.subword_dropout
+    noise_rate, subword_dropout = settings.character_noise, settings.subword_dropout
     examples: list[Example] = []
     for epoch in range(settings.epochs):
-        reading = with_subword_dropout(model, dropped, derive_seed(seed, "epoch", epoch)) if dropped else model
-        noisy = noise(corpus, rate, seed=seed, epoch=epoch) if rate else corpus
-        examples += task.encode(reading, noisy, labels)
+        noisy_model = (
+            with_subword_dropout(model, subword_dropout, derive_seed(seed, "epoch", epoch))
+            if subword_dropout
+            else model
+        )
+        noisy = noise(corpus, noise_rate, seed=seed, epoch=epoch) if noise_rate else corpus
+        examples += task.encode(noisy_model, noisy, labels)
     return examples, settings.epochs

@@ -26,7 +26,7 @@ from isogloss.tasks.task import Labels, Task
 
 CPU_TOKENS, DEVICE_TOKENS = 2048, 16384  # per batch, unless told
 K = TypeVar("K", bound=Hashable)  # what a corpus is called
-Done = Callable[[int, int], None]  # items predicted, items in all
+PredictionProgress = Callable[[int, int], None]  # items predicted, items in all
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def evaluate(
     labels: Labels,
     *,
     tokens: int | None = None,
-    progress: Done | None = None,
+    progress: PredictionProgress | None = None,
 ) -> dict[K, Evaluation]:
     """Score every corpus, all in one pass. `tokens` per batch changes speed and memory, not the result."""
     for name, corpus in corpora.items():
@@ -59,14 +59,14 @@ def evaluate(
     predictions = iter(predict(network, task, model, examples, labels, tokens=tokens, progress=progress))
     return {
         name: replace(
-            scored(task, gold[name], [next(predictions) for _ in corpus]),
+            score_predictions(task, gold[name], [next(predictions) for _ in corpus]),
             texts=[corpus.kind.display(item) for item in corpus],
         )
         for name, corpus in corpora.items()
     }
 
 
-def scored(task: Task, gold: Sequence[Any], predictions: Sequence[Any]) -> Evaluation:
+def score_predictions(task: Task, gold: Sequence[Any], predictions: Sequence[Any]) -> Evaluation:
     """Predictions counted against the gold, item by item."""
     counts = {name: score_each(metric.count, gold, predictions) for name, metric in task.metrics.items()}
     scores = {name: metric.of(total(counts[name])) for name, metric in task.metrics.items()}
@@ -81,7 +81,7 @@ def predict(
     labels: Labels,
     *,
     tokens: int | None = None,
-    progress: Done | None = None,
+    progress: PredictionProgress | None = None,
 ) -> list[Any]:
     """A prediction for each example, in their order; the network is left in the mode it was in."""
     device, training = next(network.parameters()).device, network.training
@@ -89,7 +89,7 @@ def predict(
     predictions: list[Any] = [None] * len(examples)
     done = 0
 
-    def read(indices: IntArray) -> list[Any]:
+    def predict_batch(indices: IntArray) -> list[Any]:
         """Half by half where a GPU, which others may use too, has no room for all of them."""
         try:
             batch = collate([examples[i] for i in indices], padding_id(model)).to(device)
@@ -98,12 +98,12 @@ def predict(
             if len(indices) == 1:
                 raise
         torch.cuda.empty_cache()
-        return [prediction for half in np.array_split(indices, 2) for prediction in read(half)]
+        return [prediction for half in np.array_split(indices, 2) for prediction in predict_batch(half)]
 
     network.eval()
-    with torch.inference_mode(), torch.autocast(device.type, enabled=False), tf32(device):
+    with torch.inference_mode(), torch.autocast(device.type, enabled=False), allow_tf32(device):
         for indices in token_batches(np.array([example.tokens for example in examples]), budget):
-            for i, prediction in zip(indices.tolist(), read(indices), strict=True):
+            for i, prediction in zip(indices.tolist(), predict_batch(indices), strict=True):
                 predictions[i] = prediction
             done += len(indices)
             if progress:
@@ -113,7 +113,7 @@ def predict(
 
 
 @contextlib.contextmanager
-def tf32(device: torch.device) -> Iterator[None]:
+def allow_tf32(device: torch.device) -> Iterator[None]:
     """Products of fp32 numbers in TF32 meanwhile, on a GPU."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high" if device.type == "cuda" else before)
@@ -125,9 +125,9 @@ def tf32(device: torch.device) -> Iterator[None]:
 
 def predict_corpus(network: nn.Module, task: Task, model: LoadedModel, corpus: AnyCorpus, labels: Labels) -> AnyCorpus:
     """The corpus with predictions in place of its annotation; none needs to be there."""
-    return annotated(task, corpus, predict(network, task, model, task.encode(model, corpus, labels), labels))
+    return annotate_corpus(task, corpus, predict(network, task, model, task.encode(model, corpus, labels), labels))
 
 
-def annotated(task: Task, corpus: AnyCorpus, predictions: Sequence[Any]) -> AnyCorpus:
+def annotate_corpus(task: Task, corpus: AnyCorpus, predictions: Sequence[Any]) -> AnyCorpus:
     """The corpus with these predictions in place of its annotation."""
     return corpus.with_items(task.annotate(item, value) for item, value in zip(corpus, predictions, strict=True))

@@ -17,7 +17,7 @@ from isogloss.models.heads.task_head import body_of
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
-from isogloss.tasks.examples import IGNORE, Batch, Example, Shape, Sizes, collate
+from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example, ExampleSizes, Shape, collate
 from isogloss.tasks.task import Labels, Task
 from isogloss.training.engine.batch_shapes import round_length_up
 from isogloss.training.engine.checkpoints import Checkpoints
@@ -28,7 +28,7 @@ from isogloss.training.engine.objective import Objective, ShapedLoss
 from isogloss.training.engine.progress import EpochMetrics, ProgressCallback
 from isogloss.training.engine.settings import NoisyTrainingSettings, TrainingSettings
 from isogloss.training.finetuning.augmentation import training_examples
-from isogloss.training.finetuning.evaluation import predict, scored
+from isogloss.training.finetuning.evaluation import predict, score_predictions
 from isogloss.training.stacking.networks import stackable
 
 ExtraLoss = Callable[[nn.Module, int], Tensor]  # of the network, at a step
@@ -54,12 +54,12 @@ class FineTuned:
 def finetune(
     model: LoadedModel,
     task: Task,
-    train_on: AnyCorpus,
+    train: AnyCorpus,
     dev: AnyCorpus,
     settings: TrainingSettings,
     *,
     seed: int = 0,
-    extra: ExtraLoss | None = None,
+    extra_loss: ExtraLoss | None = None,
     checkpoints: Checkpoints | None = None,
     progress: ProgressCallback | None = None,
 ) -> FineTuned:
@@ -68,13 +68,13 @@ def finetune(
     The same seed gives the same weights, bit for bit on a CPU. `extra` is added to the task's loss in every step; one
     that has the attribute `shaped` (see `objective.py`) does not keep steps from being recorded on a GPU.
     """
-    return _finetuned([model], task, train_on, dev, settings, [seed], extra, checkpoints, progress)[0]
+    return _finetune([model], task, train, dev, settings, [seed], extra_loss, checkpoints, progress)[0]
 
 
-def finetune_together(
+def finetune_stacked(
     models: Sequence[LoadedModel],
     task: Task,
-    train_on: AnyCorpus,
+    train: AnyCorpus,
     dev: AnyCorpus,
     settings: TrainingSettings,
     *,
@@ -86,13 +86,13 @@ def finetune_together(
 
     See `can_go_together` for what this asks of them.
     """
-    if not can_go_together(models, task, train_on, settings, seeds):
+    if not can_stack(models, task, train, settings, seeds):
         raise UsageError("only models of one shape, with one tokenizer and alike settings, can be fine-tuned together")
-    return _finetuned(models, task, train_on, dev, settings, seeds, None, checkpoints, progress)
+    return _finetune(models, task, train, dev, settings, seeds, None, checkpoints, progress)
 
 
-def can_go_together(
-    models: Sequence[LoadedModel], task: Task, train_on: AnyCorpus, settings: TrainingSettings, seeds: Sequence[int]
+def can_stack(
+    models: Sequence[LoadedModel], task: Task, train: AnyCorpus, settings: TrainingSettings, seeds: Sequence[int]
 ) -> bool:
     """Whether models can take their steps together: the same tokens in, networks of one shape out, steps one by one.
 
@@ -107,48 +107,50 @@ def can_go_together(
         return False
     if len({tokenizer.backend_tokenizer.to_str() for tokenizer in tokenizers}) > 1:
         return False
-    labels = task.labels(train_on)
+    labels = task.labels(train)
     with seeded(0):
         return stackable([model.body for model in models]) and stackable([task.network(models[0], labels)])
 
 
-def _finetuned(
+def _finetune(
     models: Sequence[LoadedModel],
     task: Task,
-    train_on: AnyCorpus,
+    train: AnyCorpus,
     dev: AnyCorpus,
     settings: TrainingSettings,
     seeds: Sequence[int],
-    extra: ExtraLoss | None,
+    extra_loss: ExtraLoss | None,
     checkpoints: Checkpoints | None,
     progress: ProgressCallback | None,
 ) -> list[FineTuned]:
-    check_corpus(task, train_on, "train")
+    check_corpus(task, train, "train")
     check_corpus(task, dev, "dev")
-    labels = task.labels(train_on)
-    networks = fresh_networks(models, task, labels, seeds)
-    learning = objective(models[0], task, train_on, dev, labels, extra, settings, seeds[0])
-    logs = train_stacked(networks, learning, settings, seeds=seeds, checkpoints=checkpoints, progress=progress)
+    labels = task.labels(train)
+    networks = init_networks(models, task, labels, seeds)
+    training_objective = objective(models[0], task, train, dev, labels, extra_loss, settings, seeds[0])
+    logs = train_stacked(
+        networks, training_objective, settings, seeds=seeds, checkpoints=checkpoints, progress=progress
+    )
     return [
         FineTuned(task, model, labels, network, tuple(log))
         for model, network, log in zip(models, networks, logs, strict=True)
     ]
 
 
-def fresh_networks(models: Sequence[LoadedModel], task: Task, labels: Labels, seeds: Sequence[int]) -> list[nn.Module]:
+def init_networks(models: Sequence[LoadedModel], task: Task, labels: Labels, seeds: Sequence[int]) -> list[nn.Module]:
     """A network of each model, its head drawn from the seed; several models are of one shape.
 
     Heads of one seed are the same and are drawn once: with them a whole network is, which takes a second at base size.
     """
     networks: list[nn.Module] = []
-    drawn: dict[int, nn.Module] = {}
+    networks_by_seed: dict[int, nn.Module] = {}
     for model, seed in zip(models, seeds, strict=True):
-        if seed in drawn:
-            network = copy.deepcopy(drawn[seed])
+        if seed in networks_by_seed:
+            network = copy.deepcopy(networks_by_seed[seed])
             body_of(network).load_state_dict({**model.body.state_dict(), **model.pooler}, strict=False)
         else:
             with seeded(derive_seed(seed, "head")):
-                network = drawn[seed] = task.network(model, labels).to(model.device).float()
+                network = networks_by_seed[seed] = task.network(model, labels).to(model.device).float()
         networks.append(network)
     return networks
 
@@ -156,39 +158,39 @@ def fresh_networks(models: Sequence[LoadedModel], task: Task, labels: Labels, se
 def objective(
     model: LoadedModel,
     task: Task,
-    train_on: AnyCorpus,
+    train: AnyCorpus,
     dev: AnyCorpus,
     labels: Labels,
-    extra: ExtraLoss | None,
+    extra_loss: ExtraLoss | None,
     settings: TrainingSettings | None = None,
     seed: int = 0,
 ) -> Objective:
     """A task as the training loop sees it."""
-    examples, versions = training_examples(model, task, train_on, labels, settings, seed)
+    examples, versions = training_examples(model, task, train, labels, settings, seed)
     dev_examples = task.encode(model, dev, labels)
-    gold, filler, sizes = [task.gold(item) for item in dev], padding_id(model), Sizes(examples)
+    gold, pad_token_id, sizes = [task.gold(item) for item in dev], padding_id(model), ExampleSizes(examples)
 
     def batch(items: IntArray, shape: Shape | None = None) -> Batch:
-        return collate([examples[i] for i in items], filler, shape)
+        return collate([examples[i] for i in items], pad_token_id, shape)
 
     def loss(network: nn.Module, items: IntArray) -> Tensor:
         return task.loss(network, batch(items).to(next(network.parameters()).device))
 
     def score(network: nn.Module) -> float:
         predictions = predict(network, task, model, dev_examples, labels)
-        return scored(task, gold, predictions).scores[task.main_metric]
+        return score_predictions(task, gold, predictions).scores[task.main_metric]
 
-    lengths, terms = np.array([e.tokens for e in examples]), np.array([loss_terms(e) for e in examples])
+    lengths, terms = np.array([e.tokens for e in examples]), np.array([count_loss_terms(e) for e in examples])
     shaped = ShapedLoss(lambda items: round_length_up(sizes.shape(items), model.max_length), batch, task.loss)
-    return Objective(lengths, terms, loss, score, extra, shaped, versions, getattr(extra, "shaped", None))
+    return Objective(lengths, terms, loss, score, extra_loss, shaped, versions, getattr(extra_loss, "shaped", None))
 
 
-def loss_terms(example: Example) -> int:
+def count_loss_terms(example: Example) -> int:
     """What a task's loss is the mean of: an example's words that have a gold label, or else its windows."""
     if "position" not in example.arrays:
         return len(example.windows)
     gold = [array for name, array in example.arrays.items() if name not in ("window", "position")]
-    return int(np.all([array != IGNORE for array in gold], axis=0).sum())
+    return int(np.all([array != IGNORE_INDEX for array in gold], axis=0).sum())
 
 
 def check_corpus(task: Task, corpus: AnyCorpus, role: str) -> None:

@@ -27,31 +27,31 @@ from isogloss.models.loading.library_messages import quiet_library
 from isogloss.models.loading.loaded_model import wrap_network
 from isogloss.models.loading.save import atomic_folder, save_model
 from isogloss.tasks import TASKS
-from isogloss.tasks.bilstm import task_over
+from isogloss.tasks.bilstm import task_for_model
 from isogloss.tasks.task import Task
 from isogloss.training.finetuning.finetune import FineTuned
 
-NOTE, HEAD, BODY = "isogloss.json", "head.safetensors", "body."
+METADATA_FILE, HEAD_FILE, BODY_PREFIX = "isogloss.json", "head.safetensors", "body."
 
 
 def save_finetuned(tuned: FineTuned, folder: str | os.PathLike[str]) -> None:
     """Write network, tokenizer and task to a folder, which appears whole or not at all."""
-    whole = isinstance(tuned.network, transformers.PreTrainedModel)
-    saved: Any = tuned.network if whole else tuned.network.body
-    note = {
+    is_library_network = isinstance(tuned.network, transformers.PreTrainedModel)
+    saved: Any = tuned.network if is_library_network else tuned.network.body
+    metadata = {
         "isogloss": __version__,
         "task": tuned.task.name,
         "labels": {name: list(values) for name, values in tuned.labels.items()},
         "class": f"{type(saved).__module__}:{type(saved).__name__}",
-        "whole": whole,
+        "whole": is_library_network,
         "made_from": tuned.model.name,
     }
     with atomic_folder(folder, replace=True) as part:
         save_model(replace(tuned.model, network=saved, pooler={}), part)
-        if not whole:
-            head = {k: v.contiguous() for k, v in tuned.network.state_dict().items() if not k.startswith(BODY)}
-            save_file(head, part / HEAD)
-        (part / NOTE).write_text(json.dumps(note, ensure_ascii=False, indent=1), encoding="utf-8")
+        if not is_library_network:
+            head = {k: v.contiguous() for k, v in tuned.network.state_dict().items() if not k.startswith(BODY_PREFIX)}
+            save_file(head, part / HEAD_FILE)
+        (part / METADATA_FILE).write_text(json.dumps(metadata, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def load_finetuned(
@@ -59,63 +59,65 @@ def load_finetuned(
 ) -> FineTuned:
     """A network that `save_finetuned` wrote; `task` only where it is none of the registered ones."""
     folder = Path(folder)
-    note = _note(folder)
-    task = task or TASKS[note["task"]]
-    labels = {name: tuple(values) for name, values in note["labels"].items()}
-    place = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    saved, tokenizer = _read(folder, _class(folder, note["class"]))
-    body = saved.base_model if note["whole"] else saved
-    own = isinstance(body, WordVectors)
-    model = describe_bilstm(str(folder), body, tokenizer) if own else wrap_network(str(folder), body, body, tokenizer)
-    task = task_over(restore_adapters(model, folder), task)
-    network = saved if note["whole"] else _with_head(task.network(model, labels), folder / HEAD)
-    return FineTuned(task, model, labels, network.to(place).eval())
+    metadata = _read_metadata(folder)
+    task = task or TASKS[metadata["task"]]
+    labels = {name: tuple(values) for name, values in metadata["labels"].items()}
+    target_device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    saved, tokenizer = _read_network(folder, _network_class(folder, metadata["class"]))
+    body = saved.base_model if metadata["whole"] else saved
+    is_bilstm = isinstance(body, WordVectors)
+    model = (
+        describe_bilstm(str(folder), body, tokenizer) if is_bilstm else wrap_network(str(folder), body, body, tokenizer)
+    )
+    task = task_for_model(restore_adapters(model, folder), task)
+    network = saved if metadata["whole"] else _load_head(task.network(model, labels), folder / HEAD_FILE)
+    return FineTuned(task, model, labels, network.to(target_device).eval())
 
 
-def _read(folder: Path, kind: Any) -> tuple[Any, Any]:
+def _read_network(folder: Path, network_class: Any) -> tuple[Any, Any]:
     """Network and tokenizer; weights that are not there would be random, so this is an error."""
     try:
         with quiet_library():
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
             options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True, "output_loading_info": True}
-            if "add_pooling_layer" in inspect.signature(kind).parameters:
+            if "add_pooling_layer" in inspect.signature(network_class).parameters:
                 options["add_pooling_layer"] = False  # a bare body has none
-            network, loaded = kind.from_pretrained(folder, **options)
+            network, loading_info = network_class.from_pretrained(folder, **options)
     except Exception as error:  # damaged files make the readers beneath raise anything
         raise InputError(folder, "a loadable network", f"{type(error).__name__}: {error}".splitlines()[0]) from None
-    if missing := sorted(loaded["missing_keys"]):
+    if missing := sorted(loading_info["missing_keys"]):
         raise InputError(folder, "all the weights of its network", f"none for {', '.join(missing[:3])}")
     return network, tokenizer
 
 
-def _with_head(network: nn.Module, path: Path) -> nn.Module:
+def _load_head(network: nn.Module, path: Path) -> nn.Module:
     try:
         head = load_file(path)
     except Exception as error:
         raise InputError(path, "the weights of a head", f"{type(error).__name__}: {error}") from None
-    expected = {name for name in network.state_dict() if not name.startswith(BODY)}
+    expected = {name for name in network.state_dict() if not name.startswith(BODY_PREFIX)}
     if head.keys() != expected:
         raise InputError(path, f"the weights {', '.join(sorted(expected))}", ", ".join(sorted(head)) or "none")
     network.load_state_dict(head, strict=False)
     return network
 
 
-def _note(folder: Path) -> dict[str, Any]:
-    path = folder / NOTE
+def _read_metadata(folder: Path) -> dict[str, Any]:
+    path = folder / METADATA_FILE
     try:
-        note: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        metadata: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
         advice = "only models that `isogloss transfer --out` saved can predict"
-        raise InputError(folder, f"a fine-tuned model with {NOTE}", "none there", advice=advice) from None
+        raise InputError(folder, f"a fine-tuned model with {METADATA_FILE}", "none there", advice=advice) from None
     except ValueError as error:
         raise InputError(path, "JSON", str(error)) from None
-    missing = {"task", "labels", "class", "whole"} - note.keys() if isinstance(note, dict) else {"task"}
+    missing = {"task", "labels", "class", "whole"} - metadata.keys() if isinstance(metadata, dict) else {"task"}
     if missing:
         raise InputError(path, "task, labels, class and whole", f"no {', '.join(sorted(missing))}")
-    return note
+    return metadata
 
 
-def _class(folder: Path, name: str) -> Any:
+def _network_class(folder: Path, name: str) -> Any:
     """The class that wrote the weights; of the model library only, for a file must not choose what code runs."""
     module, _, attribute = name.partition(":")
     if name == f"{WordVectors.__module__}:{WordVectors.__name__}":
@@ -126,4 +128,4 @@ def _class(folder: Path, name: str) -> Any:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError):
         got = f"no {name} in transformers {transformers.__version__}"
-        raise InputError(folder / NOTE, "a class that the installed transformers has", got) from None
+        raise InputError(folder / METADATA_FILE, "a class that the installed transformers has", got) from None

@@ -22,7 +22,7 @@ from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.engine.settings import TrainingSettings
 from isogloss.training.finetuning.finetune import finetune
 
-BATCHES = (16, 32)
+BATCH_SIZES = (16, 32)
 LEARNING_RATES = (1e-5, 2.5e-5, 5e-5)
 
 
@@ -37,11 +37,11 @@ class Grid:
 def grid_search(
     model: LoadedModel,
     task: Task,
-    train_on: AnyCorpus,
+    train: AnyCorpus,
     dev: AnyCorpus,
     settings: TrainingSettings,
     *,
-    batches: Sequence[int] = BATCHES,
+    batch_sizes: Sequence[int] = BATCH_SIZES,
     learning_rates: Sequence[float] = LEARNING_RATES,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
@@ -51,22 +51,24 @@ def grid_search(
 
     With a folder `out`, what was tried before is read from there.
     """
-    tried = [replace(settings, batch=b, learning_rate=r) for b, r in itertools.product(batches, learning_rates)]
-    parts = (model_identity(model), task.name, corpus_identity(train_on), corpus_identity(dev), seed)
+    candidates = [
+        replace(settings, batch=b, learning_rate=r) for b, r in itertools.product(batch_sizes, learning_rates)
+    ]
+    parts = (model_identity(model), task.name, corpus_identity(train), corpus_identity(dev), seed)
     rows = []
-    for one in tried:
-        path = Path(out) / "grid" / f"{digest(*parts, asdict(one))}.json" if out else None
+    for candidate in candidates:
+        path = Path(out) / "grid" / f"{digest(*parts, asdict(candidate))}.json" if out else None
         if path and path.exists():
             rows.append(json.loads(path.read_text(encoding="utf-8")))
             continue
-        watch = (lambda report, one=one: progress(one, report)) if progress else None
-        log = finetune(model, task, train_on, dev, one, seed=seed, progress=watch).log
-        rows.append(_row(one, task, log))
+        on_epoch = (lambda report, candidate=candidate: progress(candidate, report)) if progress else None
+        log = finetune(model, task, train, dev, candidate, seed=seed, progress=on_epoch).log
+        rows.append(_row(candidate, task, log))
         if path:
             with atomic_write(path) as file:
                 json.dump(rows[-1], file)
     frame = pl.DataFrame(rows)
-    return Grid(frame, tried[frame["value"].arg_max() or 0])
+    return Grid(frame, candidates[frame["value"].arg_max() or 0])
 
 
 def _row(settings: TrainingSettings, task: Task, log: Sequence[EpochMetrics]) -> dict[str, Any]:

@@ -18,9 +18,17 @@ Evaluations = Mapping[tuple[str, str], Evaluation]  # by split and target
 def result_rows(evaluations: Evaluations, facts: Mapping[str, Any]) -> pl.DataFrame:
     """One row per corpus and metric; `facts` fill the columns that all rows share."""
     rows = [
-        {"study": "", **facts, "split": split, "target": target, "metric": metric, "value": value, "n": len(one.gold)}
-        for (split, target), one in evaluations.items()
-        for metric, value in one.scores.items()
+        {
+            "study": "",
+            **facts,
+            "split": split,
+            "target": target,
+            "metric": metric,
+            "value": value,
+            "n": len(evaluation.gold),
+        }
+        for (split, target), evaluation in evaluations.items()
+        for metric, value in evaluation.scores.items()
     ]
     return pl.DataFrame(rows, schema=RESULT_COLUMNS)
 
@@ -28,24 +36,26 @@ def result_rows(evaluations: Evaluations, facts: Mapping[str, Any]) -> pl.DataFr
 def prediction_rows(evaluations: Evaluations, facts: Mapping[str, Any]) -> pl.DataFrame:
     """One row per item of the test sets."""
     parts = [
-        _items(one, {**facts, "target": target}) for (split, target), one in evaluations.items() if split == "test"
+        _item_rows(evaluation, {**facts, "target": target})
+        for (split, target), evaluation in evaluations.items()
+        if split == "test"
     ]
     return pl.concat(parts, how="vertical_relaxed") if parts else pl.DataFrame()
 
 
-def _items(one: Evaluation, facts: Mapping[str, Any]) -> pl.DataFrame:
+def _item_rows(evaluation: Evaluation, facts: Mapping[str, Any]) -> pl.DataFrame:
     """The columns of one test set, each by itself: row by row takes twice as long."""
-    size = len(one.gold)
+    size = len(evaluation.gold)
     counts = {
         f"{metric}.{name}": [getattr(each, name) for each in counted]
-        for metric, counted in one.counts.items()
+        for metric, counted in evaluation.counts.items()
         for name in vars(counted[0])
     }
     columns = {name: [value] * size for name, value in facts.items()} | {
         "item": range(size),
-        "gold": list(map(as_json, one.gold)),
-        "prediction": list(map(as_json, one.predictions)),
-        "text": list(map(as_json, one.texts)) if one.texts else [None] * size,
+        "gold": list(map(as_json, evaluation.gold)),
+        "prediction": list(map(as_json, evaluation.predictions)),
+        "text": list(map(as_json, evaluation.texts)) if evaluation.texts else [None] * size,
     }
     return pl.DataFrame(columns | counts, schema_overrides={"text": pl.String})
 
@@ -59,10 +69,10 @@ def as_json(value: object) -> str:
     return ENCODER.encode(value)
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return str(value)
 
 
-ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)  # made once, not for every value
+ENCODER = json.JSONEncoder(ensure_ascii=False, default=_to_json_value)  # made once, not for every value

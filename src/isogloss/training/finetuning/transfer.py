@@ -29,7 +29,7 @@ from isogloss.models.loading.loaded_model import LoadedModel, clone
 from isogloss.results.rows.files import write_rows
 from isogloss.results.rows.results import Results
 from isogloss.tasks import TASKS
-from isogloss.tasks.bilstm import task_over
+from isogloss.tasks.bilstm import task_for_model
 from isogloss.tasks.task import Task
 from isogloss.training.adjustment.replay import AlignmentReplay
 from isogloss.training.engine.checkpoints import Checkpoints
@@ -37,16 +37,16 @@ from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.engine.settings import TrainingSettings, settings_for
-from isogloss.training.finetuning.adapter_swapping import swapped
+from isogloss.training.finetuning.adapter_swapping import swap_adapter
 from isogloss.training.finetuning.evaluation import Evaluation, evaluate
 from isogloss.training.finetuning.finetune import ExtraLoss, FineTuned, check_corpus, finetune
 from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
 from isogloss.training.finetuning.result_rows import prediction_rows, result_rows
 
-VERSION = 2  # of what a run computes: raised when the same run would give other numbers
+TRANSFER_VERSION = 2  # of what a run computes: raised when the same run would give other numbers
 
 
-class ModelChange(Protocol):
+class Intervention(Protocol):
     """A change done to a model before fine-tuning; the model it is handed is its own to change."""
 
     def __call__(self, model: LoadedModel, *, seed: int) -> LoadedModel: ...
@@ -61,7 +61,7 @@ class Experiment:
     train: AnyCorpus
     dev: AnyCorpus
     test: Mapping[str, AnyCorpus]
-    before: Sequence[ModelChange]
+    before: Sequence[Intervention]
     swap: Mapping[str, UseAdapter]
     settings: TrainingSettings
     continual: ExtraLoss | AlignmentReplay | None
@@ -70,7 +70,7 @@ class Experiment:
 
     @property
     def changes(self) -> str:
-        return " + ".join(map(described, [*self.before, *([self.continual] if self.continual else [])]))
+        return " + ".join(map(describe_intervention, [*self.before, *([self.continual] if self.continual else [])]))
 
 
 def transfer(
@@ -80,7 +80,7 @@ def transfer(
     dev: AnyCorpus,
     test: Mapping[str, AnyCorpus],
     *,
-    before: Sequence[ModelChange] = (),
+    before: Sequence[Intervention] = (),
     swap: Mapping[str, UseAdapter] | None = None,
     seeds: Iterable[int] = (0,),
     continual: ExtraLoss | AlignmentReplay | None = None,
@@ -101,17 +101,21 @@ def transfer(
     """
     init_distributed()  # before a model is loaded: it says which GPU is ours
     model = bilstm() if model == BILSTM else model
-    chosen = task_over(model, TASKS[task] if isinstance(task, str) else task)
-    plan = settings_for(chosen.recipe, **settings)
-    for role, corpus in {"train": train, "dev": dev, **{f"test '{name}'": one for name, one in test.items()}}.items():
-        check_corpus(chosen, corpus, role)
+    task_spec = task_for_model(model, TASKS[task] if isinstance(task, str) else task)
+    plan = settings_for(task_spec.defaults, **settings)
+    for role, corpus in {
+        "train": train,
+        "dev": dev,
+        **{f"test '{name}'": target for name, target in test.items()},
+    }.items():
+        check_corpus(task_spec, corpus, role)
     for name in swap or {}:
         check_name(name, test, "test set to swap adapters for")
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
     folder = None if out is None else Path(out)
     experiment = Experiment(
         loaded,
-        chosen,
+        task_spec,
         train,
         dev,
         dict(test),
@@ -122,7 +126,7 @@ def transfer(
         folder,
         checkpoint_steps,
     )
-    runs = [_run(experiment, seed, progress) for seed in _distinct(seeds)]
+    runs = [_run(experiment, seed, progress) for seed in _check_seeds(seeds)]
     results = sum(runs[1:], runs[0])
     if folder and init_distributed().is_main:
         results.write(folder / "results.parquet")
@@ -131,50 +135,57 @@ def transfer(
 
 def _run(experiment: Experiment, seed: int, progress: Callable[[int, EpochMetrics], None] | None) -> Results:
     """One seed: what is on disk already is read, the rest is done and written."""
-    this = experiment
-    model = changed(this.model, this.before, seed)
-    extra = this.continual
-    if isinstance(extra, AlignmentReplay):
-        extra = extra.bound(this.model, model, seed)
-    learnt = (asdict(this.settings), this.settings.bf16(model.device), seed, described(extra))
-    corpora_used = (corpus_identity(this.train), corpus_identity(this.dev))
-    run = digest(VERSION, model_identity(model), this.task.name, *corpora_used, *learnt)
-    folder = this.out / f"{this.task.name}-{this.train.lang}-seed{seed}-{run}" if this.out else None
-    scored_in = folder / f"scores-{_tests_identity(this)}" if folder else None
+    model = apply_interventions(experiment.model, experiment.before, seed)
+    extra_loss = experiment.continual
+    if isinstance(extra_loss, AlignmentReplay):
+        extra_loss = extra_loss.bind(experiment.model, model, seed)
+    learnt = (
+        asdict(experiment.settings),
+        experiment.settings.bf16(model.device),
+        seed,
+        describe_intervention(extra_loss),
+    )
+    corpora_used = (corpus_identity(experiment.train), corpus_identity(experiment.dev))
+    run = digest(TRANSFER_VERSION, model_identity(model), experiment.task.name, *corpora_used, *learnt)
+    folder = (
+        experiment.out / f"{experiment.task.name}-{experiment.train.lang}-seed{seed}-{run}" if experiment.out else None
+    )
+    scored_in = folder / f"scores-{_tests_identity(experiment)}" if folder else None
     if scored_in and (scored_in / "rows.parquet").exists():
         return Results(pl.read_parquet(scored_in / "rows.parquet"), pl.scan_parquet(scored_in / "predictions.parquet"))
     watch = (lambda report: progress(seed, report)) if progress else None
-    tuned = _tuned(this, model, extra, run, seed, folder, watch)
-    facts = {"run": run, "model": Path(this.model.name).name, "changes": this.changes, "seed": seed}
-    results = scores(tuned, this.task, this.train.lang, this.dev, this.test, facts, this.swap)
+    tuned = _finetuned_network(experiment, model, extra_loss, run, seed, folder, watch)
+    facts = {"run": run, "model": Path(experiment.model.name).name, "changes": experiment.changes, "seed": seed}
+    results = evaluate_targets(
+        tuned, experiment.task, experiment.train.lang, experiment.dev, experiment.test, facts, experiment.swap
+    )
     if scored_in and init_distributed().is_main:
         write_rows(results.predictions.collect(), scored_in / "predictions.parquet")
         write_rows(results.frame, scored_in / "rows.parquet")  # last: its presence says that all is there
     return results
 
 
-def _tuned(
+def _finetuned_network(
     experiment: Experiment,
     model: LoadedModel,
-    extra: ExtraLoss | None,
+    extra_loss: ExtraLoss | None,
     run: str,
     seed: int,
     folder: Path | None,
     progress: Callable[[EpochMetrics], None] | None,
 ) -> FineTuned:
     """The fine-tuned network of a run: from disk, or made now and saved."""
-    this = experiment
     if folder and (folder / "model").exists():
-        return load_finetuned(folder / "model", device=model.device, task=this.task)
-    checkpoints = Checkpoints(folder / "checkpoints", run, steps=this.checkpoint_steps) if folder else None
+        return load_finetuned(folder / "model", device=model.device, task=experiment.task)
+    checkpoints = Checkpoints(folder / "checkpoints", run, steps=experiment.checkpoint_steps) if folder else None
     tuned = finetune(
         model,
-        this.task,
-        this.train,
-        this.dev,
-        this.settings,
+        experiment.task,
+        experiment.train,
+        experiment.dev,
+        experiment.settings,
         seed=seed,
-        extra=extra,
+        extra_loss=extra_loss,
         checkpoints=checkpoints,
         progress=progress,
     )
@@ -188,7 +199,7 @@ def _tuned(
     return tuned
 
 
-def scores(
+def evaluate_targets(
     tuned: FineTuned,
     task: Task,
     source: str,
@@ -199,14 +210,14 @@ def scores(
 ) -> Results:
     """Rows and predictions of a fine-tuned network; `facts` fill the columns that say which run it is."""
     corpora = {**{("test", name): corpus for name, corpus in test.items()}, ("dev", source): dev}
-    others = {("test", name): adapter for name, adapter in (swap or {}).items()}
-    kept = {key: corpus for key, corpus in corpora.items() if key not in others}
-    evaluations = evaluate(tuned.network, task, tuned.model, kept, tuned.labels)
-    for key, adapter in others.items():
-        other = swapped(tuned, adapter)
-        evaluations |= evaluate(other.network, other.task, other.model, {key: corpora[key]}, other.labels)
+    swaps = {("test", name): adapter for name, adapter in (swap or {}).items()}
+    unswapped = {key: corpus for key, corpus in corpora.items() if key not in swaps}
+    evaluations = evaluate(tuned.network, task, tuned.model, unswapped, tuned.labels)
+    for key, adapter in swaps.items():
+        swapped = swap_adapter(tuned, adapter)
+        evaluations |= evaluate(swapped.network, swapped.task, swapped.model, {key: corpora[key]}, swapped.labels)
     evaluations = {key: evaluations[key] for key in corpora}
-    if one_answer(evaluations["dev", source]):
+    if is_degenerate(evaluations["dev", source]):
         which = f"{task.name} {source} seed {facts['seed']}, run {facts['run']}"
         why = "the network has learnt nothing, which a lower learning rate may change"
         warnings.warn(f"{which}: all items of the dev set get the same answer; {why}", stacklevel=2)
@@ -214,19 +225,19 @@ def scores(
     return Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy())
 
 
-def one_answer(evaluation: Evaluation) -> bool:
+def is_degenerate(evaluation: Evaluation) -> bool:
     """Whether items that are to be told apart all got the same prediction: what training that went astray ends with.
 
-    >>> one_answer(Evaluation(["yes", "yes"], ["yes", "no"], {}, {}))
+    >>> is_degenerate(Evaluation(["yes", "yes"], ["yes", "no"], {}, {}))
     True
-    >>> one_answer(Evaluation(["yes", "yes"], ["yes", "yes"], {}, {}))
+    >>> is_degenerate(Evaluation(["yes", "yes"], ["yes", "yes"], {}, {}))
     False
     """
-    alike = [all(value == values[0] for value in values) for values in (evaluation.predictions, evaluation.gold)]
-    return alike == [True, False]
+    constant = [all(value == values[0] for value in values) for values in (evaluation.predictions, evaluation.gold)]
+    return constant == [True, False]
 
 
-def changed(model: LoadedModel, changes: Sequence[ModelChange], seed: int) -> LoadedModel:
+def apply_interventions(model: LoadedModel, changes: Sequence[Intervention], seed: int) -> LoadedModel:
     """The model after the changes, each with a seed of its own; the one handed in stays as it is."""
     if changes:
         model = clone(model)
@@ -235,10 +246,10 @@ def changed(model: LoadedModel, changes: Sequence[ModelChange], seed: int) -> Lo
     return model
 
 
-def described(thing: object) -> str:
+def describe_intervention(thing: object) -> str:
     """A function by its name, any other callable as it shows itself.
 
-    >>> described(derive_seed), described(None)
+    >>> describe_intervention(derive_seed), describe_intervention(None)
     ('derive_seed', '')
     """
     return "" if thing is None else getattr(thing, "__name__", None) or repr(thing)
@@ -246,12 +257,12 @@ def described(thing: object) -> str:
 
 def _tests_identity(experiment: Experiment) -> str:
     names = {name: corpus_identity(corpus) for name, corpus in experiment.test.items()}
-    told = [list(names.items()), Path(experiment.model.name).name, experiment.changes]
+    parts = [list(names.items()), Path(experiment.model.name).name, experiment.changes]
     swaps = {name: [repr(adapter), adapter.digest()] for name, adapter in experiment.swap.items()}
-    return digest(*told, *([swaps] if swaps else []))
+    return digest(*parts, *([swaps] if swaps else []))
 
 
-def _distinct(seeds: Iterable[int]) -> list[int]:
+def _check_seeds(seeds: Iterable[int]) -> list[int]:
     listed = list(seeds)
     if not listed or len(set(listed)) < len(listed):
         raise UsageError(f"seeds: expected one or more numbers, each once, got {listed}")
