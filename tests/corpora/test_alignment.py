@@ -67,7 +67,7 @@ def test_base_is_found_from_lengths_or_refused(tmp_path: Path) -> None:
     assert detect_base(write(tmp_path, "1-1\n0-2\n"), [(4, 4), (4, 4)]) == 0
     assert detect_base(write(tmp_path, "1-1\n1-4\n"), [(4, 4), (4, 4)]) == 1
     for text in ("1-1\n", "0-4\n"):
-        with pytest.raises(InputError, match="say which"):
+        with pytest.raises(InputError, match="give base=0 or base=1"):
             detect_base(write(tmp_path, text), [(4, 4)])
 
 

@@ -92,7 +92,7 @@ def test_the_prefix_is_the_language_and_no_part_of_the_word(tmp_path: Path) -> N
 
 BROKEN = {
     "mixed: a tag is missing": (TWO.replace("\tO", ""), 3, "word<TAB>tag, got 1 columns in 'in'"),
-    "mixed: a tag is there": ("a\n\nb\tO\n", 3, "a word alone (the file began without tags), got 2 columns"),
+    "mixed: a tag is there": ("a\n\nb\tO\n", 3, "a word without tag (the first sentence has no tags), got 2 columns"),
     "three columns": (TWO.replace("in\tO", "in\tO\tO"), 3, "word<TAB>tag, got 3 columns"),
     "impossible tag": (TWO.replace("I-PER", "PER"), 2, "a tag such as O, B-PER"),
     "BILOU": (TWO.replace("I-PER", "L-PER"), 2, "got 'L-PER'"),

@@ -71,7 +71,7 @@ def test_the_official_file_holds_many_languages(tmp_path: Path) -> None:
     french.write(tmp_path / "copy.tsv")
     assert (tmp_path / "copy.tsv").read_text(encoding="utf-8") == HEADER + "".join(XNLI.splitlines(True)[2:])
     assert ig.read_nli(tmp_path / "copy.tsv").lang == "fr"
-    with pytest.raises(InputError, match=r"expected one language, or lang= .*, got ar, fr$"):
+    with pytest.raises(InputError, match=r"expected items in one language, or lang= .*, got ar, fr$"):
         ig.read_nli(path)
     with pytest.raises(InputError, match=r"expected items in the language 'ru', got ar, fr$"):
         ig.read_nli(path, lang="ru")
@@ -97,7 +97,7 @@ BROKEN = {
     "a list": ("nli-jsonl", JSONL + "[]\n", 4, "a JSON object, got '[]'"),
     "no label": ("nli-jsonl", JSONL.replace("gold_label", "label"), 1, "one of the labels"),
     "a number": ("nli-jsonl", JSONL.replace('"Noir."', "3"), 1, "a text as the sentence2"),
-    "a key twice": ("nli-jsonl", '{"sentence1": "a", "sentence1": "b"}\n', 1, "the key 'sentence1' twice"),
+    "a key twice": ("nli-jsonl", '{"sentence1": "a", "sentence1": "b"}\n', 1, "the duplicate key 'sentence1'"),
     "half a surrogate": ("nli-jsonl", JSONL.replace("Noir", r"\ud83d"), 1, "a text as the sentence2"),
     "brackets": ("nli-jsonl", "[" * 100_000 + "\n", 1, "nested too deeply"),
     "a nest": ("nli-jsonl", '{"x": ' + "[" * 500 + "]" * 500 + "}\n", 1, "nested too deeply"),

@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isogloss.corpora.pieces import chained, matched, moved, new_text, old_text
+from isogloss.corpora.pieces import compose_pieces, map_spans, new_text, old_text, substitution_pieces
 
 NEW = st.text("xyz", max_size=2)
 
@@ -26,7 +26,7 @@ def two_changes(draw: st.DrawFn) -> tuple[list[tuple[str, str]], list[tuple[str,
 @given(two_changes())
 def test_chained_changes_join_to_both_texts(changes: tuple[list[tuple[str, str]], list[tuple[str, str]]]) -> None:
     first, second = changes
-    both = chained(first, second)
+    both = compose_pieces(first, second)
     assert old_text(both) == old_text(first)
     assert new_text(both) == new_text(second)
 
@@ -34,23 +34,25 @@ def test_chained_changes_join_to_both_texts(changes: tuple[list[tuple[str, str]]
 def test_chained_pieces_are_as_small_as_they_can_be() -> None:
     first = [("a", "a"), ("b", "bb"), ("c", "")]
     second = [("a", "1"), ("b", "2"), ("b", "3")]
-    assert chained(first, second) == [("a", "1"), ("b", "23"), ("c", "")]
+    assert compose_pieces(first, second) == [("a", "1"), ("b", "23"), ("c", "")]
 
 
 def test_what_appears_at_the_end_is_kept() -> None:
-    assert chained([("a", "a")], [("a", "1"), ("", "2")]) == [("a", "1"), ("", "2")]
+    assert compose_pieces([("a", "a")], [("a", "1"), ("", "2")]) == [("a", "1"), ("", "2")]
 
 
 @given(st.text("ab ", max_size=8), st.data())
 def test_spans_move_with_their_pieces(text: str, data: st.DataObject) -> None:
     """Every whole piece inside a span is inside the moved span, and nothing else but the pieces it cuts."""
-    pieces = matched(re.compile("ab|b"), ["XY" if m[0] == "ab" else "" for m in re.finditer("ab|b", text)], text)
+    pieces = substitution_pieces(
+        re.compile("ab|b"), ["XY" if m[0] == "ab" else "" for m in re.finditer("ab|b", text)], text
+    )
     assert old_text(pieces) == text
     if not text:
         return
     start = data.draw(st.integers(0, len(text) - 1))
     stop = data.draw(st.integers(start + 1, len(text)))
-    ((low, high),) = moved(pieces, [(start, stop)])
+    ((low, high),) = map_spans(pieces, [(start, stop)])
     place, expected = 0, ""
     for old, new in pieces:
         if place < stop and place + len(old) > start:

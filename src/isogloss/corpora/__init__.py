@@ -1,1 +1,1 @@
-"""Text with its annotation: one module per file format, and the laboratory's artificial languages."""
+"""Text with its annotation: kinds of corpora, file formats, the Hugging Face hub, and the artificial languages."""

@@ -1,6 +1,6 @@
-"""Bitexts that are made of several files: parallel text with a Pharaoh file, or two treebanks with their links.
+"""Bitexts read from several files: parallel text with a Pharaoh file, or two treebanks with an alignment.
 
-The folder of treebanks holds `alignment.json`, a list of `{"source word id": ["target word id", …]}` in which `X`
+A folder of treebanks contains `alignment.json`, a list of `{"source word id": ["target word id", …]}` in which `X`
 stands for "linked to nothing".
 """
 
@@ -14,21 +14,23 @@ from isogloss.core.files import COMPRESSED, Repairs, read_text
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.formats import conllu
 from isogloss.corpora.formats.aligned_jsonl import FORMAT
-from isogloss.corpora.formats.pharaoh import detect_base, pharaoh, within
+from isogloss.corpora.formats.pharaoh import detect_base, links_within, pharaoh
 from isogloss.corpora.formats.strict_json import parse_json
 from isogloss.corpora.kinds.alignment import Alignment, Link
 from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import UNKNOWN, pair_code, pair_of_path
 
-UNALIGNED = "X"
+UNALIGNED_MARK = "X"
 WordPair = tuple[tuple[str, ...], tuple[str, ...]]  # a sentence and its translation
 
 
-def aligned(sentences: ParallelSet, path: Path, *, base: int | None = 0, repair: bool = False) -> Corpus[AlignedPair]:
-    """The first two languages of a parallel set, joined with the links of a Pharaoh file.
+def join_alignment(
+    sentences: ParallelSet, path: Path, *, base: int | None = 0, repair: bool = False
+) -> Corpus[AlignedPair]:
+    """A parallel set of two languages with the links of a Pharaoh file.
 
-    `base=None` finds out whether the file counts from 0 or from 1, and says so if it cannot.
+    `base=None` detects whether the file counts words from 0 or from 1; where that is ambiguous, it is an error.
     """
     if len(sentences.languages) != 2:
         raise UsageError(f"a bitext has two languages, not {len(sentences.languages)}; choose with .pair('en', 'fr')")
@@ -36,12 +38,12 @@ def aligned(sentences: ParallelSet, path: Path, *, base: int | None = 0, repair:
     words = list(zip(sentences.words(source), sentences.words(target), strict=True))
     repairs = Repairs(repair)
     pairs = tuple(join_links(words, path, base, repairs))
-    made = (*sentences.repairs, *repairs.made)
-    return Corpus(pairs, pair_code(source, target), FORMAT, str(path), made)
+    all_repairs = (*sentences.repairs, *repairs.made)
+    return Corpus(pairs, pair_code(source, target), FORMAT, str(path), all_repairs)
 
 
 def join_links(words: Sequence[WordPair], path: Path, base: int | None, repairs: Repairs) -> Iterator[AlignedPair]:
-    """The sentence pairs with the links that a Pharaoh file has for each."""
+    """Sentence pairs with their links from a Pharaoh file."""
     if base is None:
         base = detect_base(path, [(len(s), len(t)) for s, t in words])
     alignments = list(pharaoh(base).stream(path, repairs))
@@ -49,11 +51,11 @@ def join_links(words: Sequence[WordPair], path: Path, base: int | None, repairs:
         line = min(len(alignments), len(words)) + 1
         raise InputError(path, f"{len(words)} lines, one per sentence pair", f"{len(alignments)}", line=line)
     for number, ((s, t), alignment) in enumerate(zip(words, alignments, strict=True), 1):
-        yield AlignedPair(s, t, within(alignment, len(s), len(t), repairs, path, number))
+        yield AlignedPair(s, t, links_within(alignment, len(s), len(t), repairs, path, number))
 
 
 def read_folder(folder: Path, repair: bool = False) -> Corpus[AlignedPair]:
-    """Two treebanks and the links between their words: `en.conllu`, `target.conllu`, `alignment.json`."""
+    """A folder with two treebanks and the links between their words: `en.conllu`, `target.conllu`, `alignment.json`."""
     repairs = Repairs(repair)
     path = _find(folder, "alignment.json")
     source, target = (list(conllu.stream(_find(folder, name), repairs)) for name in ("en.conllu", "target.conllu"))
@@ -67,16 +69,16 @@ def read_folder(folder: Path, repair: bool = False) -> Corpus[AlignedPair]:
     pairs = []
     for number, (s, t, alignment) in enumerate(zip(source, target, alignments, strict=True), 1):
         where = f" in sentence {number}"
-        links = within(alignment, len(s.words), len(t.words), repairs, path, None, where)
+        links = links_within(alignment, len(s.words), len(t.words), repairs, path, None, where)
         pairs.append(AlignedPair(tuple(s.words), tuple(t.words), links))
     return Corpus(tuple(pairs), _pair_code(folder / path.name), FORMAT, str(folder), tuple(repairs.made))
 
 
 def _links_by_id(sentence: dict[str, list[str]]) -> Alignment:
     """Word ids count from 1, as in the treebanks."""
-    pairs = [(s, t) for s, targets in sentence.items() for t in targets if UNALIGNED not in (s, t)]
+    pairs = [(s, t) for s, targets in sentence.items() for t in targets if UNALIGNED_MARK not in (s, t)]
     if not all(s.isdecimal() and t.isdecimal() and s != "0" != t for s, t in pairs):
-        raise ValueError("something else than word numbers from 1")
+        raise ValueError("ids that are not word numbers from 1")
     return Alignment(tuple(Link(int(s) - 1, int(t) - 1) for s, t in pairs))
 
 
@@ -84,7 +86,7 @@ def _find(folder: Path, name: str) -> Path:
     for path in (folder / name, *(folder / f"{name}{suffix}" for suffix in sorted(COMPRESSED))):
         if path.exists():
             return path
-    raise InputError(folder, f"a folder with {name}", "none there")
+    raise InputError(folder, f"a folder with {name}", "no such file")
 
 
 def _pair_code(path: Path) -> str:

@@ -1,7 +1,7 @@
-"""What every reader gives: a typed sequence that knows its language, its origin and how to write itself back.
+"""`Corpus`, which every reader returns: an immutable typed sequence of items with its language, origin and format.
 
-A format is data: how to stream items from a file, how to turn items into text again, how to recognise
-a file. What depends only on the kind of the items (how they are counted, shown, rewritten …) is in `CorpusKind`.
+A `Format` describes a file format: how items are read from a file, written as text, and recognised. What depends only
+on the kind of the items (how they are counted, shown, rewritten …) is in `CorpusKind`.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ class Format(Generic[T]):
     kind: str  # a name of `KINDS`
     summary: str  # one line, for `isogloss ls`
     stream: Callable[[Path, Repairs], Iterator[T]]
-    unparse: Callable[[Iterable[T]], Iterator[str]]  # pieces of text, the inverse of `stream`
-    recognise: Callable[[str, Sequence[str]], bool]  # from the bare suffix and the first lines
+    unparse: Callable[[Iterable[T]], Iterator[str]]  # strings to concatenate; the inverse of `stream`
+    recognise: Callable[[str, Sequence[str]], bool]  # arguments: suffix without compression, first lines
     suffix: str  # of files that are written in this format
     language: Callable[[T], str] | None = None  # the language that an item states, where the format has it
 
 
 @dataclass(frozen=True)
 class Corpus(Sequence[T], Generic[T]):
-    """Items with their language and origin; slices are corpora too, and nothing changes in place."""
+    """Items with their language and origin. Slices are corpora too; a corpus never changes in place."""
 
     items: tuple[T, ...]
     lang: str
     format: Format[T]
     origin: str = ""
-    repairs: tuple[InputError, ...] = ()  # what `repair=True` mended or left out
+    repairs: tuple[InputError, ...] = ()  # errors that `repair=True` corrected or skipped
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -63,8 +63,8 @@ class Corpus(Sequence[T], Generic[T]):
         return iter(self.items)
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{n} {what}" for what, n in self.counts.items())
-        return f"<{self.format.kind} {self.lang}: {counts}; {self.origin or 'made in memory'}>"
+        counts = ", ".join(f"{n} {unit}" for unit, n in self.counts.items())
+        return f"<{self.format.kind} {self.lang}: {counts}; {self.origin or 'in memory'}>"
 
     @property
     def kind(self) -> CorpusKind[T]:
@@ -76,21 +76,21 @@ class Corpus(Sequence[T], Generic[T]):
         return self.kind.count(self.items)
 
     def with_items(self, items: Iterable[T]) -> Corpus[T]:
-        """The same corpus with other items: how a text change returns its result."""
+        """A copy of the corpus with other items."""
         return replace(self, items=tuple(items))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write in the corpus's own format, atomically, compressed by suffix."""
+        """Write the corpus to a file in its format, atomically; compressed if the suffix is .gz, .xz or .bz2."""
         with atomic_write(path) as file:
             file.writelines(self.format.unparse(self.items))
 
 
-AnyCorpus: TypeAlias = Corpus[Any]  # a corpus of whatever items; functions over one kind take Corpus[Tree], …
+AnyCorpus: TypeAlias = Corpus[Any]  # a corpus of any kind; functions of one kind take Corpus[Tree], …
 
 
 @contextlib.contextmanager
-def collector_paused() -> Iterator[None]:
-    """No garbage collection while many small immutable items are made: it finds nothing and doubles the time."""
+def garbage_collection_paused() -> Iterator[None]:
+    """Without garbage collection, which doubles the time of creating many small immutable objects."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -103,15 +103,15 @@ def collector_paused() -> Iterator[None]:
 def read_corpus(
     path: str | os.PathLike[str], format: Format[T], *, lang: str | None = None, repair: bool = False
 ) -> Corpus[T]:
-    """Read a whole file; `lang` is taken from its name where not given.
+    """Read a file completely. The language is `lang`, or else the one that the file name states.
 
-    An empty file is an error: no format of ours means anything by it.
+    A file without items is an error.
     """
     path, repairs = Path(path), Repairs(repair)
-    with collector_paused():
+    with garbage_collection_paused():
         items = tuple(format.stream(path, repairs))
     if not items:
-        got = f"none that can be read; first: {repairs.made[0]}" if repairs.made else "an empty file"
+        got = f"no valid item; first error: {repairs.made[0]}" if repairs.made else "an empty file"
         raise InputError(path, f"at least one item of the format '{format.name}'", got)
     code = canonical(lang) if lang else language_of_path(path)
     if format.language:
@@ -122,13 +122,15 @@ def read_corpus(
 def _of_one_language(
     path: Path, items: tuple[T, ...], language: Callable[[T], str], lang: str | None
 ) -> tuple[str, tuple[T, ...]]:
-    """The items in `lang`; without it all of them, provided that they are in one language."""
+    """The items in `lang`; without it all items, which must be in one language."""
     stated = [language(item) for item in items]
     code = canonical(lang) if lang else stated[0]
-    chosen = tuple(item for item, its in zip(items, stated, strict=True) if its == code)
+    chosen = tuple(item for item, language_of_item in zip(items, stated, strict=True) if language_of_item == code)
     if not chosen or (lang is None and len(chosen) < len(items)):
         expected = (
-            f"items in the language '{code}'" if lang else "one language, or lang= (--lang) to choose one of several"
+            f"items in the language '{code}'"
+            if lang
+            else "items in one language, or lang= (--lang) to select one of several"
         )
         raise InputError(path, expected, ", ".join(sorted(set(stated))))
     return code, chosen

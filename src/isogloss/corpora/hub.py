@@ -1,12 +1,12 @@
-"""Datasets of the Hugging Face hub, read through the optional package `datasets` into the same types as files.
+"""Datasets of the Hugging Face hub, loaded with the optional package `datasets` into the same types as files.
 
     hub:OWNER/NAME[/CONFIG][:SPLIT][@REVISION]
 
-`hub:facebook/xnli/fr:test`, `hub:commul/universal_dependencies/wo_wtb:train@main`; a folder that `datasets`
-can load is written `hub:path/to/folder:train`. Without a split the dataset must have only one. Code from
-the hub is never run.
+Examples: `hub:facebook/xnli/fr:test`, `hub:commul/universal_dependencies/wo_wtb:train@main`. A local folder that
+`datasets` can load is `hub:path/to/folder:train`. Without a split the dataset must have only one. Code from the hub is
+never executed.
 
-Rows are written out in one of our file formats and read from there, so they pass the same checks as a file.
+Rows are written to a temporary file in one of our formats and read from it, so that they pass the same checks as files.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from isogloss.corpora.corpus import AnyCorpus, read_corpus
 from isogloss.corpora.formats import FORMATS
 from isogloss.corpora.kinds import KINDS
 from isogloss.corpora.parallel import ParallelSet, write_lines
-from isogloss.corpora.parallel_files import gather
+from isogloss.corpora.parallel_files import parallel_set
 from isogloss.languages.codes import UNKNOWN, is_language, language_of_path
 
 PREFIX = "hub:"
@@ -34,7 +34,7 @@ NAME = re.compile(r"hub:(?P<path>[^:@]+)(?::(?P<split>[^:@]+))?(?:@(?P<revision>
 
 @dataclass(frozen=True)
 class HubRows:
-    """A loaded split: its rows, and what its columns hold."""
+    """The rows of one split of a dataset."""
 
     name: str
     path: str
@@ -42,29 +42,29 @@ class HubRows:
     data: Any  # datasets.Dataset
 
     def column(self, *names: str, optional: bool = False) -> str | None:
-        """The first of `names` that the dataset has."""
-        found = next((name for name in names if name in self.data.column_names), None)
-        if found is None and not optional:
+        """The first of `names` that is a column of the dataset."""
+        column = next((name for name in names if name in self.data.column_names), None)
+        if column is None and not optional:
             columns = ", ".join(self.data.column_names)
             raise InputError(self.name, f"a column {' or '.join(map(shown, names))}", f"only {columns}")
-        return found
+        return column
 
     def values(self, *names: str, optional: bool = False) -> Iterator[Any]:
-        """A column's values, class numbers replaced by their names (-1 by None); Nones if it is absent."""
+        """The values of a column, with class labels in place of their numbers (None for -1); Nones if it is absent."""
         column = self.column(*names, optional=optional)
         if column is None:
             return iter([None] * len(self.data))
         feature = self.data.features[column]
         labels = getattr(getattr(feature, "feature", feature), "names", None)
-        return (_named(value, labels) for value in self.data[column])
+        return (_with_label_names(value, labels) for value in self.data[column])
 
 
 def is_hub(path: object) -> bool:
     return isinstance(path, str) and path.startswith(PREFIX)
 
 
-def load(name: str) -> HubRows:
-    """One split of a dataset, downloaded or from a folder."""
+def load_split(name: str) -> HubRows:
+    """One split of a dataset, from the hub or from a local folder."""
     try:
         import datasets
     except ImportError:
@@ -77,68 +77,72 @@ def load(name: str) -> HubRows:
         path, _, config = path.rpartition("/")
     try:
         data = datasets.load_dataset(path, config, split=match["split"], revision=match["revision"])
-    except Exception as error:  # whatever a library that reads other people's files may raise
+    except Exception as error:  # `datasets` raises many types of errors
         reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise InputError(name, "a dataset that can be loaded", reason[0]) from error
+        raise InputError(name, "a dataset that `datasets` can load", reason[0]) from error
     if isinstance(data, dict):
         if len(data) != 1:
-            raise UsageError(f"{name}: which split? {', '.join(f'{name}:{split}' for split in data)}")
+            raise UsageError(f"{name}: expected one of the splits {', '.join(f'{name}:{split}' for split in data)}")
         (data,) = data.values()
     return HubRows(name, path, config, data)
 
 
 def read(name: str, kind: str, *, lang: str | None = None, repair: bool = False) -> AnyCorpus:
-    """A corpus of the given kind, which must be one that datasets of the hub can hold."""
+    """A corpus of a kind that has a `HubConversion`."""
     conversion = KINDS[kind].hub
     if conversion is None:
-        known = ", ".join(name for name in KINDS if KINDS[name].hub)
-        raise UsageError(f"{name}: expected a kind of corpus that is read from the hub ({known}), got {kind}")
-    rows = load(name)
+        readable_kinds = ", ".join(name for name in KINDS if KINDS[name].hub)
+        raise UsageError(f"{name}: expected a kind of corpus that is read from the hub ({readable_kinds}), got {kind}")
+    rows = load_split(name)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows"
         try:
             write_lines(file, conversion.lines(rows))
-            corpus = read_corpus(file, FORMATS[conversion.format], lang=lang or _language(rows), repair=repair)
+            corpus = read_corpus(
+                file, FORMATS[conversion.format], lang=lang or _language_of_dataset(rows), repair=repair
+            )
         except InputError as error:
             raise InputError(name, error.expected, error.got) from None
         except (ValueError, TypeError, KeyError, IndexError, UsageError) as error:
-            raise InputError(name, f"rows that make a corpus of the kind '{kind}'", str(error)) from None
+            raise InputError(name, f"rows of a corpus of the kind '{kind}'", str(error)) from None
     repairs = tuple(InputError(name, error.expected, error.got) for error in corpus.repairs)
     return replace(corpus, origin=name, repairs=repairs)
 
 
 def read_parallel(name: str, *, languages: Sequence[str] | None, words: bool) -> ParallelSet:
-    """A column `translation` of `{"en": …, "fr": …}`, or a column per language."""
-    rows = load(name)
+    """Parallel text from a column `translation` with `{"en": …, "fr": …}`, or from one column per language."""
+    rows = load_split(name)
     if "translation" in rows.data.column_names:
         records: Iterable[dict[str, Any]] = rows.data["translation"]
     else:
         records = rows.data
         if not languages and "id" in rows.data.column_names:
-            raise UsageError(f"{name}: is the column 'id' Indonesian? say which columns to take: languages=['en', …]")
+            raise UsageError(
+                f"{name}: the column 'id' may be ids or Indonesian; select the columns with languages=['en', …]"
+            )
         languages = languages or [column for column in rows.data.column_names if is_language(column)]
     pairs = ((str(i), _sentences(name, record, languages)) for i, record in enumerate(records, 1))
-    return gather(pairs, None, Repairs(), name, words)
+    return parallel_set(pairs, None, Repairs(), name, words)
 
 
 def _sentences(name: str, record: dict[str, Any], languages: Sequence[str] | None) -> dict[str, str]:
     chosen = {lang: record.get(lang) for lang in languages or record}
     missing = [lang for lang, text in chosen.items() if not isinstance(text, str) or not text.strip()]
     if missing or len(chosen) < 2:
-        raise InputError(name, "a sentence in two languages or more", f"{shown(str(record))} without {missing}")
+        raise InputError(name, "a sentence in each of two or more languages", f"{shown(str(record))} without {missing}")
     return {lang: str(text) for lang, text in chosen.items()}
 
 
-def _named(value: Any, labels: list[str] | None) -> Any:
+def _with_label_names(value: Any, labels: list[str] | None) -> Any:
     if labels is None:
         return value
     if isinstance(value, list):
-        return [_named(one, labels) for one in value]
+        return [_with_label_names(member, labels) for member in value]
     return None if value is None or value == -1 else labels[value]
 
 
-def _language(rows: HubRows) -> str:
-    """From the configuration (`fr`, `wo_wtb`, `20231101.fr`), or from the dataset's own name."""
+def _language_of_dataset(rows: HubRows) -> str:
+    """The language in the name of the configuration (`fr`, `wo_wtb`, `20231101.fr`), or else of the dataset."""
     if not rows.config:
         return language_of_path(rows.path)
     parts = re.split(r"[_.-]", rows.config)

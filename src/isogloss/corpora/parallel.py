@@ -1,7 +1,7 @@
 """Parallel text: the same sentences in two or more languages.
 
-A `ParallelSet` keeps one tuple of sentences per language, all equally long; words are there where the
-source had them (treebanks, tokenised text). It is made by `read_parallel`, by the laboratory, or by hand.
+A `ParallelSet` holds one tuple of sentences per language, all of the same length, and their words where the source
+is tokenised (treebanks, tokenised text). `read_parallel` and the laboratory return parallel sets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ParallelSet(Sequence[dict[str, str]]):
-    """Sentences by language, with an id for each; slices are parallel sets too.
+    """Sentences by language, with an id for each row. Slices are parallel sets too.
 
     >>> pairs = ParallelSet({"en": ("A dog.", "A cat."), "fr": ("Un chien.", "Un chat.")}, ids=("1", "2"))
     >>> pairs[1:].sentences("fr"), pairs[0]["en"]
@@ -32,17 +32,21 @@ class ParallelSet(Sequence[dict[str, str]]):
 
     texts: Mapping[str, tuple[str, ...]]
     ids: tuple[str, ...]
-    tokens: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)  # where words are known
+    tokens: Mapping[str, tuple[tuple[str, ...], ...]] = field(
+        default_factory=dict
+    )  # words by language, where tokenised
     origin: str = ""
-    repairs: tuple[InputError, ...] = ()  # what `repair=True` mended or left out
+    repairs: tuple[InputError, ...] = ()  # errors that `repair=True` corrected or skipped
 
     def __post_init__(self) -> None:
         lengths = [(lang, len(column)) for part in (self.texts, self.tokens) for lang, column in part.items()]
-        wrong = [f"{n} of '{lang}'" for lang, n in lengths if n != len(self.ids)]
-        if wrong:
-            raise UsageError(f"a parallel set of {len(self.ids)} ids got {', '.join(wrong)}")
+        wrong_lengths = [f"{n} of '{lang}'" for lang, n in lengths if n != len(self.ids)]
+        if wrong_lengths:
+            raise UsageError(
+                f"expected {len(self.ids)} sentences per language, one for each id, got {', '.join(wrong_lengths)}"
+            )
         if not set(self.tokens) <= set(self.texts):
-            raise UsageError(f"words without sentences: {sorted(set(self.tokens) - set(self.texts))}")
+            raise UsageError(f"tokens in languages without sentences: {sorted(set(self.tokens) - set(self.texts))}")
 
     @overload
     def __getitem__(self, index: int) -> dict[str, str]: ...
@@ -59,7 +63,7 @@ class ParallelSet(Sequence[dict[str, str]]):
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"<parallel {' '.join(self.languages)}: {len(self)} sentences; {self.origin or 'made in memory'}>"
+        return f"<parallel {' '.join(self.languages)}: {len(self)} sentences; {self.origin or 'in memory'}>"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -71,16 +75,16 @@ class ParallelSet(Sequence[dict[str, str]]):
     def words(self, lang: str) -> tuple[tuple[str, ...], ...]:
         lang = check_name(canonical(lang), self.texts, "language of this parallel set")
         if lang not in self.tokens:
-            raise UsageError(f"the words of '{lang}' are not known; words=True splits tokenised text at spaces")
+            raise UsageError(f"no words of '{lang}'; words=True splits tokenised text at spaces")
         return self.tokens[lang]
 
     def pair(self, source: str, target: str) -> ParallelSet:
-        """The same sentences in two languages only, the source first."""
+        """The same sentences in two languages only, source first."""
         texts = {canonical(lang): self.sentences(lang) for lang in (source, target)}
         return replace(self, texts=texts, tokens={lang: self.tokens[lang] for lang in texts if lang in self.tokens})
 
     def write(self, to: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]) -> None:
-        """One TSV with a header of languages; or, given a file per language, one sentence a line in each."""
+        """Write one TSV file with a header of languages; or, for a mapping of files, one sentence per line in each."""
         self._check_writable()
         if isinstance(to, Mapping):
             for lang, path in to.items():
@@ -90,11 +94,11 @@ class ParallelSet(Sequence[dict[str, str]]):
             write_lines(to, map("\t".join, [self.languages, *rows]))
 
     def _check_writable(self) -> None:
-        """A sentence with a separator inside, or an empty one, would not come back as itself."""
+        """A sentence that is empty or contains a separator could not be read back."""
         for lang, column in self.texts.items():
             for id, text in zip(self.ids, column, strict=True):
                 if not text.strip() or "\n" in text or "\t" in text or "\r" in text:
-                    raise UsageError(f"sentence {id} of '{lang}' cannot be written on a line: {shown(text)}")
+                    raise UsageError(f"sentence {id} of '{lang}' cannot be written as one line: {shown(text)}")
 
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
@@ -103,17 +107,17 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
 
 
 def zip_lines(paths: Sequence[Path], repairs: Repairs) -> Iterator[tuple[str, ...]]:
-    """The files' lines side by side."""
+    """The lines with the same number in all files, as tuples."""
     return zip_files(paths, [read_lines(path, repairs) for path in paths])
 
 
 def zip_files(paths: Sequence[Path], streams: Sequence[Iterator[T]]) -> Iterator[tuple[T, ...]]:
-    """What the lines of files hold, side by side; unequal lengths are an error, as none knows where a shift began."""
+    """Items of several files as tuples; files of different lengths are an error that gives both lengths."""
     for number, items in enumerate(zip_longest(*streams), 1):
         if None in items:
             short = items.index(None)
             long = next(i for i, item in enumerate(items) if item is not None)
             total = number + sum(1 for _ in streams[long])
-            expected = f"{total} lines as in {paths[long]}"
+            expected = f"{total} lines, as in {paths[long]}"
             raise InputError(paths[short], expected, f"{number - 1}", line=number, advice="the files are not aligned")
         yield items

@@ -1,6 +1,11 @@
 """The public readers: one function per kind of corpus, and reading a file of any kind.
 
-Readers also accept names of Hugging Face datasets (`hub:…`), described in `isogloss.corpora.hub`.
+Parameters that all readers share:
+
+- `path`: a file, plain or compressed (`.gz`, `.xz`, `.bz2`); or the name of a Hugging Face dataset, `hub:…`, as
+  described in `isogloss.corpora.hub`.
+- `lang`: the language code of the corpus; taken from the file name if not given.
+- `repair`: correct or skip invalid items and list them in `corpus.repairs`, instead of raising `InputError`.
 """
 
 from __future__ import annotations
@@ -31,16 +36,21 @@ T = TypeVar("T")
 
 
 def read_treebank(path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False) -> Corpus[Tree]:
-    """A CoNLL-U file (`.gz`, `.xz`, `.bz2` too). `bank.write(path)` gives the same bytes back."""
+    """Read a treebank in CoNLL-U. `bank.write(path)` writes the same bytes.
+
+    `path`: a file (also `.gz`, `.xz`, `.bz2`) or `hub:…`. `lang`: language code, by default from the file name.
+    `repair`: skip invalid sentences and list them in `bank.repairs`.
+    """
     return read_kind(path, "treebank", lang=lang, repair=repair)
 
 
 def read_ner(
     path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False, format: str | None = None
 ) -> Corpus[NerSentence]:
-    """Named entities in columns; `tags` are BIO whatever the file's scheme, and None where it has no tags.
+    """Read named entities in columns. `tags` are always BIO, and None if the file has no tags.
 
-    `format` is found out if not given: "panx", "ner-tsv", "ner-space" or "conll2003".
+    `path`, `lang`, `repair`: as for `read_treebank`. `format`: "panx", "ner-tsv", "ner-space" or "conll2003"; detected
+    if not given.
     """
     return read_kind(path, "ner", format, lang=lang, repair=repair)
 
@@ -48,15 +58,20 @@ def read_ner(
 def read_nli(
     path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False, format: str | None = None
 ) -> Corpus[NliPair]:
-    """Inference pairs; `label` is None where there is no gold label. `lang` chooses from XNLI's official files.
+    """Read inference pairs. `label` is None for pairs without a gold label.
 
-    `format` is found out if not given: "xnli", "nli-tsv", "nli-jsonl" or "snli-numbered".
+    `path`, `repair`: as for `read_treebank`. `lang`: language code; selects one language of XNLI's official files.
+    `format`: "xnli", "nli-tsv", "nli-jsonl" or "snli-numbered"; detected if not given.
     """
     return read_kind(path, "nli", format, lang=lang, repair=repair)
 
 
 def read_qa(path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False) -> Corpus[Question]:
-    """Questions of a SQuAD file with their paragraphs; every answer is checked to stand where the file says."""
+    """Read questions with their paragraphs from SQuAD JSON. Every answer must be at its stated position.
+
+    `path`, `lang`: as for `read_treebank`. `repair`: correct the position of answers that occur exactly once in the
+    paragraph, skip the others.
+    """
     return read_kind(path, "qa", lang=lang, repair=repair)
 
 
@@ -68,12 +83,14 @@ def read_parallel(
     words: bool = False,
     repair: bool = False,
 ) -> ParallelSet:
-    """The same sentences in several languages.
+    """Read the same sentences in several languages.
 
-    `source` is a file per language (`{"en": "en.txt", "fr": "fr.txt"}`, or a list whose names declare their
-    languages), one file that holds all (TSV, `source ||| target`), or the common start of such names
-    (`corpus.en-fr` for `corpus.en-fr.en` and `.fr`). Treebanks are joined by sentence id; eBible's files by
-    verse, with the list `verses` (found as `vref.txt` beside them). `words=True` splits tokenised text.
+    `source`: one file per language (`{"en": "en.txt", "fr": "fr.txt"}`, or a list of files whose names state their
+    languages), one file with all languages (TSV, `source ||| target`), the common prefix of such files
+    (`corpus.en-fr` for `corpus.en-fr.en` and `corpus.en-fr.fr`), or `hub:…`. Treebanks are joined by sentence id.
+    `languages`: the languages of one file, if it does not state them. `verses`: the list of verse ids of eBible files;
+    by default `vref.txt` in their folder. `words`: split tokenised text into words at spaces. `repair`: skip rows that
+    are invalid in one of the languages and list them in `.repairs`.
     """
     if hub.is_hub(source):
         return hub.read_parallel(str(source), languages=languages, words=words)
@@ -81,14 +98,18 @@ def read_parallel(
         if Path(source).exists():
             return parallel_files.read_file(Path(source), languages=languages, words=words, repair=repair)
         source = parallel_files.moses_pair(Path(source))
-    files = source if isinstance(source, Mapping) else parallel_files.by_name(source)
+    files = source if isinstance(source, Mapping) else parallel_files.files_by_language(source)
     return parallel_files.read_files(files, verses=Path(verses) if verses else None, words=words, repair=repair)
 
 
 def read_alignment(
     path: str | os.PathLike[str], *, base: int = 0, lang: str | None = None, repair: bool = False
 ) -> Corpus[Alignment]:
-    """A Pharaoh file whose words are counted from `base`; `read_bitext` joins it with its sentences."""
+    """Read word alignments in the Pharaoh format; `read_bitext` reads them together with their sentences.
+
+    `base`: the number of the first word, 0 or 1. `lang`: the language pair, such as "en>fr", by default from the file
+    name. `repair`: drop the links of invalid lines.
+    """
     return _read(path, pharaoh(base), lang, repair)
 
 
@@ -100,29 +121,39 @@ def read_bitext(
     lang: str | None = None,
     repair: bool = False,
 ) -> Corpus[AlignedPair]:
-    """Word-aligned sentence pairs: JSON lines, a folder of aligned treebanks, or parallel text with a Pharaoh file.
+    """Read word-aligned sentence pairs.
 
-    `base=None` finds out from the sentences whether the Pharaoh file counts from 0 or from 1.
+    `source`: JSON lines, a folder of two aligned treebanks, or parallel text. `alignment`: the Pharaoh file of parallel
+    text. `base`: the number of the first word in the Pharaoh file, 0 or 1; None detects it from sentence lengths.
+    `lang`: the language pair, such as "en>fr", by default from the file name. `repair`: skip invalid lines, and links
+    outside the sentences.
     """
     if alignment is not None:
         sentences = source if isinstance(source, ParallelSet) else read_parallel(source, words=True, repair=repair)
-        return bitext_files.aligned(sentences, Path(alignment), base=base, repair=repair)
+        return bitext_files.join_alignment(sentences, Path(alignment), base=base, repair=repair)
     if isinstance(source, ParallelSet):
-        raise UsageError("a parallel set has no word links; give the file of its alignment")
+        raise UsageError("a parallel set has no word links; give the Pharaoh file with its links as alignment=")
     if Path(source).is_dir():
         return _of_pair(bitext_files.read_folder(Path(source), repair), lang)
     return read_kind(source, "bitext", lang=lang, repair=repair)
 
 
 def read_lexicon(path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False) -> Corpus[Entry]:
-    """A bilingual lexicon, one `source<TAB>target` a line; `lang` such as "en>ru" where the file name has none."""
+    """Read a bilingual lexicon: one `source<TAB>target` per line.
+
+    `lang`: the language pair, such as "en>ru", by default from the file name. `repair`: skip invalid lines.
+    """
     return read_kind(path, "lexicon", lang=lang, repair=repair)
 
 
 def read_text(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, lang: str | None = None, repair: bool = False
 ) -> Corpus[str]:
-    """Raw text of a file, of several, or of a folder: one sentence or paragraph a line, empty lines skipped."""
+    """Read raw text: one sentence or paragraph per line, without empty lines.
+
+    `path`: a file, several files, a folder, or `hub:…`. `lang`: language code, by default from the names of the files.
+    `repair`: replace bytes that are not UTF-8.
+    """
     if isinstance(path, (str, os.PathLike)):
         return read_kind(path, "text", lang=lang, repair=repair)
     return text.read_several(path, lang=lang, repair=repair)
@@ -139,8 +170,8 @@ def read_kind(
         return KINDS[kind].after_reading(hub.read(str(path), kind, lang=lang, repair=repair))
     if format and FORMATS[format].kind != kind:
         raise UsageError(f"the format '{format}' is for {FORMATS[format].kind}, not {kind}")
-    known = formats_of(kind)
-    chosen = FORMATS[format] if format else known[0] if len(known) == 1 else detect_format(path, kind)
+    formats = formats_of(kind)
+    chosen = FORMATS[format] if format else formats[0] if len(formats) == 1 else detect_format(path, kind)
     return _read(path, chosen, lang, repair)
 
 

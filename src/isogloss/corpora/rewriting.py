@@ -26,24 +26,24 @@ Rows = tuple[Row, ...]
 
 @dataclass(frozen=True)
 class Rewriting:
-    """How a text change rewrites what corpora are made of."""
+    """How a text change rewrites the parts of corpora; each function also gets the place of the part in the corpus."""
 
-    rows: Callable[[Rows, str], Rows]  # of a tree
-    words: Callable[[Sequence[str], str], list[str]]  # as many as before
-    pieces: Callable[[str, str], list[Piece]]
-    text: Callable[[str, str], str]  # what the pieces give, without their cost
+    rows: Callable[[Rows, str], Rows]  # the rows of a tree
+    words: Callable[[Sequence[str], str], list[str]]  # must return the same number of words
+    pieces: Callable[[str, str], list[Piece]]  # running text that has annotation
+    text: Callable[[str, str], str]  # running text without annotation: faster than `pieces`
 
 
 def rewrite(corpus: Corpus[T], change: Rewriting) -> Corpus[T]:
     """The corpus after a text change; the annotation follows the new text."""
     if corpus.kind.rewrite is None:
-        known = ", ".join(name for name, kind in KINDS.items() if kind.rewrite)
-        raise UsageError(f"a {corpus.kind.name} corpus has no text of one language to change; known: {known}")
+        kinds_with_text = ", ".join(name for name, kind in KINDS.items() if kind.rewrite)
+        raise UsageError(f"a {corpus.kind.name} corpus has no text of one language to change; known: {kinds_with_text}")
     return corpus.with_items(corpus.kind.rewrite(corpus, change))
 
 
 def rewrite_parallel(texts: ParallelSet, lang: str, change: Rewriting) -> ParallelSet:
-    """One language of a parallel set; where its words are known, the sentence is rebuilt from them."""
+    """A text change of one language of a parallel set; tokenised sentences are rebuilt from their words."""
     lang = check_name(canonical(lang), texts.languages, "language of this parallel set")
     column, tokens = list(texts.texts[lang]), dict(texts.tokens)
     spaced = [" ".join(words) for words in tokens.get(lang, ())] or [""] * len(texts)

@@ -11,7 +11,7 @@ import pytest
 from isogloss.core.errors import UnknownName
 from isogloss.core.seeds import Chance
 from isogloss.corpora.lab.export import Sizes, write_laboratory
-from isogloss.corpora.lab.laboratory import SPLITS, Laboratory, _pairs, _stories, may_enter
+from isogloss.corpora.lab.laboratory import SPLITS, Laboratory, _pairs, _stories, belongs_to_split
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.lab.meaning import fingerprint
 from isogloss.corpora.lab.sampling import Sampler
@@ -69,7 +69,7 @@ def test_splits_share_no_content() -> None:
         for lang in ("qla", "qld"):
             sampler = Sampler(Chance(0, "treebank", split, lang))
             drawn = (sampler.sentence() for _ in range(1000))
-            content[split] |= {fingerprint(meaning) for meaning in drawn if may_enter(meaning, split)}
+            content[split] |= {fingerprint(meaning) for meaning in drawn if belongs_to_split(meaning, split)}
     assert all(content.values())
     assert not content["train"] & content["test"]
     assert not content["train"] & content["dev"]

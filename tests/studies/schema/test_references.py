@@ -65,7 +65,7 @@ def test_the_name_of_an_mlqa_file_tells_more_than_that_of_the_target(tmp_path: P
 def test_only_some_corpora_can_be_mixed() -> None:
     with pytest.raises(UsageError, match="only nli and qa corpora can be mixed, not treebank"):
         read_corpora([MIXED], "treebank", lang="qlb")
-    with pytest.raises(UsageError, match="parallel pairs needed"):
+    with pytest.raises(UsageError, match="expected parallel pairs, got"):
         read_corpora(["mixed:lab:qlb/test/6|lab:qla/test/5"], "nli", lang="qlb")
 
 

@@ -14,16 +14,16 @@ from typing import Any
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
-from isogloss.corpora.formats.pharaoh import within
+from isogloss.corpora.formats.pharaoh import links_within
 from isogloss.corpora.formats.strict_json import is_text, parse_json
-from isogloss.corpora.kinds.alignment import NOTHING, SURE, Alignment, Link
+from isogloss.corpora.kinds.alignment import SURE, UNALIGNED_INDEX, Alignment, Link
 from isogloss.corpora.kinds.bitext import AlignedPair
 
 KEYS = ("src_words", "tgt_words", "alignment")
 
 
 def stream(path: Path, repairs: Repairs) -> Iterator[AlignedPair]:
-    """Pairs of a JSON-lines file. With repair allowed, a faulty line is left out and noted."""
+    """Stream the pairs of a file. With repair, invalid lines are skipped and recorded."""
     for number, line in enumerate(read_lines(path, repairs), 1):
         try:
             pair = _pair(parse_json(line))
@@ -31,7 +31,7 @@ def stream(path: Path, repairs: Repairs) -> Iterator[AlignedPair]:
             expected = "{" + ", ".join(f'"{key}": […]' for key in KEYS) + "}"
             repairs.note(InputError(path, expected, shown(line), line=number))
             continue
-        links = within(pair.alignment, len(pair.source), len(pair.target), repairs, path, number)
+        links = links_within(pair.alignment, len(pair.source), len(pair.target), repairs, path, number)
         yield replace(pair, alignment=links)
 
 
@@ -54,7 +54,7 @@ def _link(source: int, target: int, mark: str = SURE) -> Link:
     if (
         type(source) is not int
         or type(target) is not int
-        or min(source, target) < NOTHING
+        or min(source, target) < UNALIGNED_INDEX
         or mark not in ("-", "?", "p")
     ):
         raise ValueError

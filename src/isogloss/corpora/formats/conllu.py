@@ -1,8 +1,8 @@
-"""CoNLL-U treebanks: read, checked against UD v2's structural rules, written back byte for byte.
+"""CoNLL-U treebanks: read, checked against the structural rules of UD v2, and written back byte for byte.
 
-A sentence keeps its comments and every line (words, multiword tokens, empty nodes) as the ten strings
-of the file, so nothing is lost; what tasks need is derived. Written by hand because `conllu` parses every
-field into dictionaries and is several times slower (see `benchmarks/`).
+A sentence stores its comments and every line (words, multiword tokens, empty nodes) as the ten strings of the file.
+The package `conllu` is not used because it parses every field into dictionaries and is several times slower
+(`benchmarks/conllu_reading.py`).
 
 Reference: https://universaldependencies.org/format.html
 """
@@ -19,15 +19,15 @@ from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
 from isogloss.corpora.kinds.treebank import MULTIWORD, Row, Tree
 
-NUMBERS = [str(i) for i in range(1, 513)]
+WORD_NUMBERS = [str(i) for i in range(1, 513)]
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
 
 
-make_row = partial(tuple.__new__, Row)  # `Row._make` without its second count of the fields
+make_row = partial(tuple.__new__, Row)  # `Row._make` without its check of the number of fields
 
 
 def stream(path: Path, repairs: Repairs) -> Iterator[Tree]:
-    """Sentences of a file, one at a time. With repair allowed, a faulty sentence is left out and noted."""
+    """Stream the sentences of a file. With repair, invalid sentences are skipped and recorded."""
     comments: list[str] = []
     rows: list[Row] = []
     start, fault = 1, None
@@ -65,15 +65,21 @@ def recognise(suffix: str, head: Sequence[str]) -> bool:
 
 
 def _fault(path: Path, start: int, comments: list[str], rows: list[Row]) -> InputError | None:
-    """The first violation of UD v2's structure in a sentence whose first line is `start`, if any."""
+    """The first violation of the structure of UD v2 in a sentence that begins at line `start`, or None."""
     first = start + len(comments)
     places = [i for i, row in enumerate(rows) if row.id.isdecimal()]
     if not places:
         return InputError(path, "at least one word before the empty line", "none", line=first)
     ids = [rows[i].id for i in places]
     if ids != _numbers(len(ids)):
-        wrong = next(i for i, (got, want) in enumerate(zip(ids, _numbers(len(ids)), strict=True)) if got != want)
-        return InputError(path, f"the word id {wrong + 1}", shown(ids[wrong]), line=first + places[wrong])
+        first_wrong = next(
+            i
+            for i, (actual_id, expected_id) in enumerate(zip(ids, _numbers(len(ids)), strict=True))
+            if actual_id != expected_id
+        )
+        return InputError(
+            path, f"the word id {first_wrong + 1}", shown(ids[first_wrong]), line=first + places[first_wrong]
+        )
     for i, row in enumerate(rows):
         if "" in row:
             name = Row._fields[row.index("")]
@@ -84,7 +90,7 @@ def _fault(path: Path, start: int, comments: list[str], rows: list[Row]) -> Inpu
 
 
 def _range_fault(path: Path, first: int, rows: list[Row]) -> InputError | None:
-    """Multiword tokens stand right before their words and do not overlap; empty nodes follow their word."""
+    """Multiword tokens directly precede their words and do not overlap; empty nodes follow their word."""
     words = sum(row.id.isdecimal() for row in rows)
     last, covered, empty = 0, 0, 0
     for i, row in enumerate(rows):
@@ -105,14 +111,14 @@ def _range_fault(path: Path, first: int, rows: list[Row]) -> InputError | None:
 
 
 def _tree_fault(path: Path, first: int, places: list[int], heads: list[str]) -> InputError | None:
-    """Heads in range, one root, no cycle; a sentence without any heads (`_`) is unannotated and passes."""
-    known = {"0", *_numbers(len(heads))}
-    if not known.issuperset(heads):
+    """Heads in range, one root, no cycle. A sentence whose heads are all `_` is unannotated and valid."""
+    valid_heads = {"0", *_numbers(len(heads))}
+    if not valid_heads.issuperset(heads):
         if set(heads) == {"_"}:
             return None
-        wrong = next(i for i, head in enumerate(heads) if head not in known)
+        first_wrong = next(i for i, head in enumerate(heads) if head not in valid_heads)
         expected = f"a head between 0 and {len(heads)}"
-        return InputError(path, expected, shown(heads[wrong]), line=first + places[wrong])
+        return InputError(path, expected, shown(heads[first_wrong]), line=first + places[first_wrong])
     if heads.count("0") != 1:
         return InputError(path, "one root in the sentence", f"{heads.count('0')}", line=first)
     stuck = first_on_cycle([int(head) for head in heads])
@@ -122,7 +128,7 @@ def _tree_fault(path: Path, first: int, places: list[int], heads: list[str]) -> 
 
 
 def first_on_cycle(heads: Sequence[int]) -> int | None:
-    """The lowest word (1-based) from which the root is not reached, or None for a tree.
+    """The first word (1-based) from which the root is not reached, or None for a tree.
 
     >>> first_on_cycle([2, 0, 2]), first_on_cycle([0, 3, 2])
     (None, 2)
@@ -143,12 +149,12 @@ def first_on_cycle(heads: Sequence[int]) -> int | None:
 
 
 def _numbers(n: int) -> list[str]:
-    return NUMBERS[:n] if n <= len(NUMBERS) else [str(i) for i in range(1, n + 1)]
+    return WORD_NUMBERS[:n] if n <= len(WORD_NUMBERS) else [str(i) for i in range(1, n + 1)]
 
 
-def _wrong_columns(path: Path, line: int, text: str, got: int) -> InputError:
+def _wrong_columns(path: Path, line: int, text: str, columns: int) -> InputError:
     advice = "comments belong before the first word" if text.startswith("#") else ""
-    return InputError(path, "10 columns separated by tabs", f"{got} in {shown(text)}", line=line, advice=advice)
+    return InputError(path, "10 columns separated by tabs", f"{columns} in {shown(text)}", line=line, advice=advice)
 
 
 def _truncated(path: Path, line: int) -> InputError:
@@ -157,7 +163,7 @@ def _truncated(path: Path, line: int) -> InputError:
         "an empty line after the last sentence",
         "the end of the file",
         line=line,
-        advice="the file may be cut short; repair=True (--repair) accepts it",
+        advice="the file may be truncated; repair=True (--repair) accepts it",
     )
 
 

@@ -1,4 +1,4 @@
-"""Bilingual lexicons: TSV, one `source<TAB>target` a line; a word with several translations has several lines."""
+"""Bilingual lexicons: TSV with one `source<TAB>target` per line; one line for each translation of a word."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from isogloss.corpora.corpus import Format
 from isogloss.corpora.formats.lines import check_last_line, join_columns
 from isogloss.corpora.kinds.lexicon import Entry
 
-LONGEST_ENTRY = 8  # words on both sides together, of most entries
+MAX_ENTRY_WORDS = 8  # of both sides together, in more than half of the lines
 
 
 def stream(path: Path, repairs: Repairs) -> Iterator[Entry]:
-    """With repair allowed, a faulty line is left out and noted."""
+    """Stream the entries of a file. With repair, invalid lines are skipped and recorded."""
     number = 0
     for number, line in enumerate(read_lines(path, repairs), 1):
         fields = line.split("\t")
@@ -32,15 +32,15 @@ def unparse(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def recognise(suffix: str, head: Sequence[str]) -> bool:
-    """Two columns of words or short phrases; two columns of sentences are unlabelled inference pairs."""
-    short = sum(len(line.split()) <= LONGEST_ENTRY for line in head) > len(head) / 2
+    """Whether there are two columns of words or short phrases; two columns of sentences are NLI without labels."""
+    short = sum(len(line.split()) <= MAX_ENTRY_WORDS for line in head) > len(head) / 2
     return suffix == ".tsv" and short and all(line.count("\t") == 1 and line.strip() == line for line in head)
 
 
 FORMAT: Format[Entry] = Format(
     name="lexicon",
     kind="lexicon",
-    summary="bilingual lexicon: source<TAB>target, one translation a line",
+    summary="bilingual lexicon: source<TAB>target, one translation per line",
     stream=stream,
     unparse=unparse,
     recognise=recognise,

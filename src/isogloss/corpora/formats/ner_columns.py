@@ -1,12 +1,12 @@
-"""NER columns: one word a line with its tag last, an empty line between sentences, written back byte for byte.
+"""NER in columns: one word per line with its tag last, an empty line between sentences, written back byte for byte.
 
-A sentence keeps its columns as written; words and BIO tags are derived. One rule, that of the CoNLL
-evaluation script, reads BIO, IOB1 and IOBES alike: an entity begins at `B-` or `S-`, after `O`, `E-`, `S-` or
-the sentence's start, and where the type changes. (Published BIO files hold a few entities that begin with
-`I-`: 501 in the Japanese PAN-X development set. `counts` shows them.)
+A sentence stores its columns as written; words and BIO tags are derived. The rule of the CoNLL evaluation script reads
+BIO, IOB1 and IOBES: an entity begins at `B-` or `S-`, after `O`, `E-`, `S-` or the start of the sentence, and where
+the type changes. (Published BIO files contain a few entities that begin with `I-`: 501 in the Japanese PAN-X
+development set. `counts` shows them.)
 
-A file may carry words without tags, as PAN-X's test files do: then it carries none at all, and `tags` is None.
-PAN-X has no empty line at its end, so a file cut exactly between two lines cannot be told from a whole one.
+A file may contain words without tags, like the test files of PAN-X: then no sentence has tags, and `tags` is None.
+PAN-X has no empty line at its end, so a file truncated exactly between two lines cannot be detected.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ DOCUMENT = "-DOCSTART-"
 
 
 @dataclass(frozen=True)
-class Layout:
-    """How the lines of one format are made."""
+class NerLayout:
+    """The columns of one format."""
 
     columns: tuple[str, ...]
     separator: str
@@ -40,13 +40,13 @@ class Layout:
 
     @property
     def shape(self) -> str:
-        word, *rest = self.columns
+        word, *further_columns = self.columns
         mark = "<TAB>" if self.separator == "\t" else " "
-        return mark.join([f"lang:{word}" if self.prefixed else word, *rest])
+        return mark.join([f"lang:{word}" if self.prefixed else word, *further_columns])
 
 
 class Block(NamedTuple):
-    """The lines of one sentence and what surrounds them; `start` is the number of its first line."""
+    """The lines of one sentence and the lines around it; `start` is the number of its first line."""
 
     start: int
     before: list[str]
@@ -54,13 +54,13 @@ class Block(NamedTuple):
     empty_lines: int
 
 
-def stream(path: Path, repairs: Repairs, layout: Layout) -> Iterator[NerSentence]:
-    """Sentences of a file, one at a time. With repair allowed, a faulty sentence is left out and noted."""
+def stream(path: Path, repairs: Repairs, layout: NerLayout) -> Iterator[NerSentence]:
+    """Stream the sentences of a file. With repair, invalid sentences are skipped and recorded."""
     width, prefix, number = 0, "", 0
     for block in _blocks(read_lines(path, repairs)):
         number = block.start + len(block.lines) + block.empty_lines - 1
         rows = [tuple(line.split(layout.separator)) for line in block.lines]
-        # the first sentence says whether the file is labelled, and its prefix
+        # the first sentence determines whether the file has tags, and the prefix
         width = width or (1 if rows and all(len(row) == 1 for row in rows) else len(layout.columns))
         if layout.prefixed and not prefix and (match := PREFIX.match(block.lines[0] if rows else "")):
             prefix = match[0]
@@ -73,7 +73,7 @@ def stream(path: Path, repairs: Repairs, layout: Layout) -> Iterator[NerSentence
     check_last_line(path, number, repairs)
 
 
-def unparse(sentences: Iterable[NerSentence], layout: Layout) -> Iterator[str]:
+def unparse(sentences: Iterable[NerSentence], layout: NerLayout) -> Iterator[str]:
     last = None
     for sentence in sentences:
         if last is not None:
@@ -86,7 +86,7 @@ def unparse(sentences: Iterable[NerSentence], layout: Layout) -> Iterator[str]:
 
 
 def language(sentence: NerSentence) -> str:
-    """The language a PAN-X prefix states."""
+    """The language that the prefix of PAN-X states."""
     return canonical(sentence.prefix.rstrip(":"))
 
 
@@ -108,21 +108,21 @@ def _blocks(lines: Iterable[str]) -> Iterator[Block]:
         yield Block(start if sentence else number, before, sentence, empty)
 
 
-def _line(row: tuple[str, ...], prefix: str, layout: Layout) -> str:
+def _line(row: tuple[str, ...], prefix: str, layout: NerLayout) -> str:
     if len(row) not in (1, len(layout.columns)) or "" in row or bool(prefix) != layout.prefixed:
         raise UsageError(f"cannot be written as '{layout.shape}': {shown(f'{prefix}{row}')}")
     return prefix + join_columns(row, layout.separator)
 
 
 def _fault(
-    path: Path, block: Block, rows: list[tuple[str, ...]], width: int, layout: Layout, prefix: str
+    path: Path, block: Block, rows: list[tuple[str, ...]], width: int, layout: NerLayout, prefix: str
 ) -> InputError | None:
-    """The first thing wrong with a sentence, if any."""
+    """The first error of a sentence, or None."""
     if not rows:
         return InputError(path, f"a sentence after {DOCUMENT}", "the end of the file", line=block.start)
     for i, row in enumerate(rows):
         if len(row) != width:
-            expected = layout.shape if width > 1 else "a word alone (the file began without tags)"
+            expected = layout.shape if width > 1 else "a word without tag (the first sentence has no tags)"
             got = f"{len(row)} columns in {shown(block.lines[i])}"
         elif width > 1 and not TAG.fullmatch(row[-1]):
             expected, got = "a tag such as O, B-PER, I-PER, E-PER or S-PER", shown(row[-1])
@@ -136,8 +136,8 @@ def _fault(
     return None
 
 
-def recognise(suffix: str, head: Sequence[str], layout: Layout) -> bool:
-    """Most lines have the columns and a tag: one damaged line shall be an error of reading, not a riddle."""
+def recognise(suffix: str, head: Sequence[str], layout: NerLayout) -> bool:
+    """Whether most lines have the columns and a tag; not all, so that one invalid line is reported when reading."""
     lines = [line for line in head if line and not line.startswith(DOCUMENT)]
     rows = [line.split(layout.separator) for line in lines]
     prefixes = {match and match[0] for match in map(PREFIX.match, lines)}
@@ -148,7 +148,7 @@ def recognise(suffix: str, head: Sequence[str], layout: Layout) -> bool:
     return bool(rows) and (words_alone or 2 * fitting > len(rows))
 
 
-def _format(name: str, layout: Layout, summary: str) -> Format[NerSentence]:
+def _format(name: str, layout: NerLayout, summary: str) -> Format[NerSentence]:
     return Format(
         name=name,
         kind="ner",
@@ -161,7 +161,9 @@ def _format(name: str, layout: Layout, summary: str) -> Format[NerSentence]:
     )
 
 
-PANX = _format("panx", Layout(("word", "tag"), "\t", prefixed=True), "NER of PAN-X (WikiANN) as first published")
-NER_TSV = _format("ner-tsv", Layout(("word", "tag"), "\t"), "NER in two columns, or words alone")
-NER_SPACE = _format("ner-space", Layout(("word", "tag"), " "), "NER in two columns, as MasakhaNER")
-CONLL2003 = _format("conll2003", Layout(("word", "pos", "chunk", "tag"), " "), "NER of CoNLL-2003")
+PANX = _format(
+    "panx", NerLayout(("word", "tag"), "\t", prefixed=True), "NER of PAN-X (WikiANN) as originally published"
+)
+NER_TSV = _format("ner-tsv", NerLayout(("word", "tag"), "\t"), "NER in two columns, or words only")
+NER_SPACE = _format("ner-space", NerLayout(("word", "tag"), " "), "NER in two columns, as in MasakhaNER")
+CONLL2003 = _format("conll2003", NerLayout(("word", "pos", "chunk", "tag"), " "), "NER of CoNLL-2003")

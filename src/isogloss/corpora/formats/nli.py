@@ -1,13 +1,13 @@
-"""Natural-language inference: two sentences and a label on each line, in four forms.
+"""Natural language inference: two sentences and a label per line, in four formats.
 
-- `xnli`: XNLI's official TSV with a header, fifteen languages in one file (`lang=` chooses one);
-- `nli-tsv`: XTREME's premise, hypothesis and label; its test files have no label column;
-- `nli-jsonl`: MultiNLI and SNLI, one JSON object a line;
-- `snli-numbered`: label number (1 neutral, 2 contradiction, 3 entailment), another, premise, hypothesis.
+- `xnli`: the official TSV of XNLI with a header, fifteen languages in one file (`lang=` selects one);
+- `nli-tsv`: premise, hypothesis and label of XTREME; its test files have no label column;
+- `nli-jsonl`: MultiNLI and SNLI, one JSON object per line;
+- `snli-numbered`: label number (1 neutral, 2 contradiction, 3 entailment), a second number, premise, hypothesis.
 
-Pairs without a gold label (`-`, `hidden`, no label column) are kept with `label=None` and counted: the
-official data leave them out of training and scoring, which is for the task to do. Each pair keeps its line,
-so that writing gives back the same bytes; what was changed in a pair is changed in its line, and only that.
+Pairs without a gold label (`-`, `hidden`, no label column) have `label=None` and are counted; tasks skip them in
+training and scoring. Each pair stores its line, so that writing restores the same bytes, apart from fields that were
+changed.
 """
 
 from __future__ import annotations
@@ -30,102 +30,102 @@ from isogloss.languages.codes import canonical
 
 
 @dataclass(frozen=True)
-class Form:
-    """Where one format keeps the parts of a pair, and how it writes the labels."""
+class NliLayout:
+    """The fields and label values of one format."""
 
     premise: str
     hypothesis: str
     label: str
     labels: Mapping[str, str | None]
-    columns: tuple[str, ...] = ()  # of a TSV; a JSON object has none
-    headed: bool = False  # the first line names the columns, and may name more than `columns`
+    columns: tuple[str, ...] = ()  # of TSV; empty for JSON objects
+    headed: bool = False  # the first line contains the column names, possibly more than `columns`
 
 
 class LineError(ValueError):
-    """What a line should have been, and what it is."""
+    """What a line was expected to be, and what it is."""
 
     def __init__(self, expected: str, got: str):
         self.expected, self.got = expected, got
 
 
-def stream(path: Path, repairs: Repairs, form: Form) -> Iterator[NliPair]:
-    """Pairs of a file, one at a time. With repair allowed, a faulty line is left out and noted."""
-    columns, number = form.columns, 0
+def stream(path: Path, repairs: Repairs, layout: NliLayout) -> Iterator[NliPair]:
+    """Stream the pairs of a file. With repair, invalid lines are skipped and recorded."""
+    columns, number = layout.columns, 0
     for number, line in enumerate(read_lines(path, repairs), 1):
-        if number == 1 and form.columns:
-            columns = _columns(path, line, form)
-            if form.headed:
+        if number == 1 and layout.columns:
+            columns = _columns(path, line, layout)
+            if layout.headed:
                 continue
         try:
-            pair = _parse(line, columns, form)
+            pair = _parse(line, columns, layout)
         except LineError as wrong:
             repairs.note(InputError(path, wrong.expected, wrong.got, line=number))
         else:
             yield pair
-    if form.columns:  # a JSON object that is cut has been noticed
+    if layout.columns:  # truncated JSON is already an error
         check_last_line(path, number, repairs)
 
 
-def unparse(pairs: Iterable[NliPair], form: Form) -> Iterator[str]:
-    """Lines as they were read, except for what was changed; made anew for pairs that were not read so."""
+def unparse(pairs: Iterable[NliPair], layout: NliLayout) -> Iterator[str]:
+    """Lines as read, apart from changed fields; new lines for pairs that were not read in this format."""
     header: tuple[str, ...] = ()
     for pair in pairs:
         if not pair.premise.strip() or not pair.hypothesis.strip():
             raise UsageError(f"a pair needs a premise and a hypothesis to be written, got {pair}")
-        own = _reads(form, pair)
-        old = _row(pair.line, pair.columns) if own else {}
-        new = old | {form.premise: pair.premise, form.hypothesis: pair.hypothesis}
-        if not own or form.label in old or pair.label:
-            new[form.label] = _written_label(pair, old.get(form.label), form)
-        if not form.columns:
-            yield (pair.line if new == old else json.dumps(new)) + "\n"
+        same_format = _was_read_in(layout, pair)
+        row_as_read = _row(pair.line, pair.columns) if same_format else {}
+        row = row_as_read | {layout.premise: pair.premise, layout.hypothesis: pair.hypothesis}
+        if not same_format or layout.label in row_as_read or pair.label:
+            row[layout.label] = _written_label(pair, row_as_read.get(layout.label), layout)
+        if not layout.columns:
+            yield (pair.line if row == row_as_read else json.dumps(row)) + "\n"
             continue
-        columns = pair.columns if new.keys() == old.keys() else form.columns
-        if form.headed and not header:
+        columns = pair.columns if row.keys() == row_as_read.keys() else layout.columns
+        if layout.headed and not header:
             header = columns
             yield join_columns(header) + "\n"
-        yield _join(new, header or columns) + "\n"
+        yield _join(row, header or columns) + "\n"
 
 
-def recognise(suffix: str, head: Sequence[str], form: Form) -> bool:
-    """By the header, or by what most lines look like."""
-    if form.headed:
-        return set(form.columns) <= set(head[0].split("\t"))
-    if not form.columns:
-        return suffix == ".jsonl" and f'"{form.premise}"' in head[0] and f'"{form.hypothesis}"' in head[0]
+def recognise(suffix: str, head: Sequence[str], layout: NliLayout) -> bool:
+    """By the header, or by the columns of most lines."""
+    if layout.headed:
+        return set(layout.columns) <= set(head[0].split("\t"))
+    if not layout.columns:
+        return suffix == ".jsonl" and f'"{layout.premise}"' in head[0] and f'"{layout.hypothesis}"' in head[0]
     rows = [line.split("\t") for line in head]
-    place = form.columns.index(form.label)
-    fitting = sum(len(row) == len(form.columns) and row[place] in form.labels for row in rows)
+    place = layout.columns.index(layout.label)
+    fitting = sum(len(row) == len(layout.columns) and row[place] in layout.labels for row in rows)
     unlabelled = suffix == ".tsv" and place == 2 and all(len(row) == 2 for row in rows)
     return unlabelled or 2 * fitting > len(rows)
 
 
 def language(pair: NliPair) -> str:
-    """What XNLI's official files say in their first column."""
+    """The language column of the official XNLI files."""
     return canonical(str(_row(pair.line, pair.columns)["language"]))
 
 
-def _reads(form: Form, pair: NliPair) -> bool:
-    """Whether the pair was read in this form, so that its line can be written again."""
-    if form.headed:
-        return set(form.columns) <= set(pair.columns)
-    return bool(pair.line) and pair.columns in (form.columns, form.columns[:-1])
+def _was_read_in(layout: NliLayout, pair: NliPair) -> bool:
+    """Whether the pair was read in this format, so that its line can be reused."""
+    if layout.headed:
+        return set(layout.columns) <= set(pair.columns)
+    return bool(pair.line) and pair.columns in (layout.columns, layout.columns[:-1])
 
 
-def _columns(path: Path, first: str, form: Form) -> tuple[str, ...]:
+def _columns(path: Path, first: str, layout: NliLayout) -> tuple[str, ...]:
     """The columns of a file, from its first line."""
     names = tuple(first.split("\t"))
-    if form.headed:
+    if layout.headed:
         times = Counter(names)
-        if wrong := [name for name in (*form.columns, *names) if times[name] != 1]:
-            raise InputError(path, f"a header with one column '{wrong[0]}'", shown(first), line=1)
+        if not_once := [name for name in (*layout.columns, *names) if times[name] != 1]:
+            raise InputError(path, f"a header with one column '{not_once[0]}'", shown(first), line=1)
         return names
-    unlabelled = form.columns[:-1]
-    return unlabelled if form.label not in unlabelled and len(names) == len(unlabelled) else form.columns
+    unlabelled = layout.columns[:-1]
+    return unlabelled if layout.label not in unlabelled and len(names) == len(unlabelled) else layout.columns
 
 
 def _row(line: str, columns: tuple[str, ...]) -> dict[str, Any]:
-    """What a line says, by column or key."""
+    """The values of a line by column or key."""
     if columns:
         values = line.split("\t")
         if len(values) != len(columns):
@@ -142,28 +142,28 @@ def _row(line: str, columns: tuple[str, ...]) -> dict[str, Any]:
     return row
 
 
-def _parse(line: str, columns: tuple[str, ...], form: Form) -> NliPair:
+def _parse(line: str, columns: tuple[str, ...], layout: NliLayout) -> NliPair:
     row = _row(line, columns)
-    for key in (form.premise, form.hypothesis, *(("language",) if form.headed else ())):
+    for key in (layout.premise, layout.hypothesis, *(("language",) if layout.headed else ())):
         if not is_text(row.get(key)) or not row[key].strip():
             raise LineError(f"a text as the {key}", shown(line))
     label = None
-    if form.label in row or not columns:
-        written = row.get(form.label)
-        if not isinstance(written, str) or written not in form.labels:
-            raise LineError(f"one of the labels {', '.join(form.labels)}", shown(str(written)))
-        label = form.labels[written]
-    return NliPair(row[form.premise], row[form.hypothesis], label, line=line, columns=columns)
+    if layout.label in row or not columns:
+        written = row.get(layout.label)
+        if not isinstance(written, str) or written not in layout.labels:
+            raise LineError(f"one of the labels {', '.join(layout.labels)}", shown(str(written)))
+        label = layout.labels[written]
+    return NliPair(row[layout.premise], row[layout.hypothesis], label, line=line, columns=columns)
 
 
-def _written_label(pair: NliPair, before: str | None, form: Form) -> str:
-    """The label as the file wrote it if it still means the same, otherwise the form's first word for it."""
-    if before is not None and form.labels[before] == pair.label:
+def _written_label(pair: NliPair, before: str | None, layout: NliLayout) -> str:
+    """The label as in the file if it is unchanged, otherwise the first value of the format with this meaning."""
+    if before is not None and layout.labels[before] == pair.label:
         return before
-    for written, meaning in form.labels.items():
+    for written, meaning in layout.labels.items():
         if meaning == pair.label:
             return written
-    raise UsageError(f"this format has no way to write the label {pair.label}; it has {', '.join(form.labels)}")
+    raise UsageError(f"this format cannot express the label {pair.label}; it has {', '.join(layout.labels)}")
 
 
 def _join(row: dict[str, Any], columns: tuple[str, ...]) -> str:
@@ -172,44 +172,44 @@ def _join(row: dict[str, Any], columns: tuple[str, ...]) -> str:
     return join_columns([row[name] for name in columns])
 
 
-def _format(name: str, form: Form, summary: str) -> Format[NliPair]:
+def _format(name: str, layout: NliLayout, summary: str) -> Format[NliPair]:
     return Format(
         name=name,
         kind="nli",
         summary=summary,
-        stream=partial(stream, form=form),
-        unparse=partial(unparse, form=form),
-        recognise=partial(recognise, form=form),
-        suffix=".tsv" if form.columns else ".jsonl",
-        language=language if form.headed else None,
+        stream=partial(stream, layout=layout),
+        unparse=partial(unparse, layout=layout),
+        recognise=partial(recognise, layout=layout),
+        suffix=".tsv" if layout.columns else ".jsonl",
+        language=language if layout.headed else None,
     )
 
 
-WORDS: Mapping[str, str | None] = {name: name for name in LABELS} | {
+LABELS_BY_WORD: Mapping[str, str | None] = {name: name for name in LABELS} | {
     "contradictory": "contradiction",
-    "-": None,  # the annotators did not agree
-    "hidden": None,  # MultiNLI's test sets
+    "-": None,  # annotators disagree
+    "hidden": None,  # test sets of MultiNLI
 }
-NUMBERS: Mapping[str, str | None] = {"1": "neutral", "2": "contradiction", "3": "entailment"}
-OFFICIAL = ("language", "gold_label", "sentence1", "sentence2")
+LABELS_BY_NUMBER: Mapping[str, str | None] = {"1": "neutral", "2": "contradiction", "3": "entailment"}
+XNLI_COLUMNS = ("language", "gold_label", "sentence1", "sentence2")
 
 XNLI = _format(
     "xnli",
-    Form("sentence1", "sentence2", "gold_label", WORDS, OFFICIAL, headed=True),
-    "XNLI's official TSV: a header, all languages in one file",
+    NliLayout("sentence1", "sentence2", "gold_label", LABELS_BY_WORD, XNLI_COLUMNS, headed=True),
+    "official TSV of XNLI: a header, all languages in one file",
 )
 TSV = _format(
     "nli-tsv",
-    Form("premise", "hypothesis", "label", WORDS, ("premise", "hypothesis", "label")),
-    "inference pairs: premise<TAB>hypothesis<TAB>label, or without any label",
+    NliLayout("premise", "hypothesis", "label", LABELS_BY_WORD, ("premise", "hypothesis", "label")),
+    "inference pairs: premise<TAB>hypothesis<TAB>label, or without labels",
 )
 NUMBERED = _format(
     "snli-numbered",
-    Form("premise", "hypothesis", "label", NUMBERS, ("label", "second label", "premise", "hypothesis")),
+    NliLayout("premise", "hypothesis", "label", LABELS_BY_NUMBER, ("label", "second label", "premise", "hypothesis")),
     "inference pairs: 1|2|3<TAB>number<TAB>premise<TAB>hypothesis",
 )
 JSONL = _format(
     "nli-jsonl",
-    Form("sentence1", "sentence2", "gold_label", WORDS),
-    "inference pairs of MultiNLI and SNLI: one JSON object a line",
+    NliLayout("sentence1", "sentence2", "gold_label", LABELS_BY_WORD),
+    "inference pairs of MultiNLI and SNLI: one JSON object per line",
 )

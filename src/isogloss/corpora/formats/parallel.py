@@ -1,7 +1,7 @@
-"""The one-file formats of parallel text: a TSV with a column per language, and fast_align's `source ||| target`.
+"""Parallel text in one file: TSV with one column per language, and `source ||| target` of fast_align.
 
-Both keep every character of a sentence, so that writing gives the same bytes back. A row that lacks a
-sentence is an error with its line; `repair=True` leaves it out.
+Sentences are not changed, so that writing restores the same bytes. A row without a sentence in one of the languages is
+an error with its line; `repair=True` skips it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from isogloss.corpora.formats.lines import check_last_line, join_columns
 from isogloss.corpora.kinds.parallel import ParallelRow as Row
 from isogloss.languages.codes import canonical, is_language
 
-BARS = "|||"
+PAIR_SEPARATOR = "|||"
 
 
 def tsv(languages: Sequence[str] | None = None) -> Format[Row]:
-    """A TSV of one sentence per language and row; its first line names the languages unless they are given."""
+    """TSV with one sentence per language in each row; the first line contains the languages unless they are given."""
 
     def stream(path: Path, repairs: Repairs) -> Iterator[Row]:
         codes, number = languages, 0
@@ -45,26 +45,26 @@ def tsv(languages: Sequence[str] | None = None) -> Format[Row]:
                 header = False
             yield join_columns(list(row.values())) + "\n"
 
-    summary = "parallel sentences, one column per language, the languages named in the header"
+    summary = "parallel sentences, one column per language, language codes in the header"
     return Format("parallel-tsv", "parallel", summary, stream, unparse, _is_tsv, ".tsv")
 
 
 def fast_align(languages: Sequence[str] = ("source", "target")) -> Format[Row]:
-    """fast_align's input, `source ||| target`: words separated by spaces, kept with their spacing."""
+    """The input format of fast_align, `source ||| target`: words separated by spaces; spacing is preserved."""
 
     def stream(path: Path, repairs: Repairs) -> Iterator[Row]:
         number = 0
         for number, line in enumerate(read_lines(path, repairs), 1):
-            fields = line.split(BARS)
+            fields = line.split(PAIR_SEPARATOR)
             if len(fields) == 2 and all(text.strip() for text in fields):
                 yield dict(zip(languages, fields, strict=True))
             else:
-                repairs.note(InputError(path, f"source {BARS} target", shown(line), line=number))
+                repairs.note(InputError(path, f"source {PAIR_SEPARATOR} target", shown(line), line=number))
         check_last_line(path, number, repairs)
 
     def unparse(rows: Iterable[Row]) -> Iterator[str]:
         for row in rows:
-            yield join_columns(list(row.values()), BARS) + "\n"
+            yield join_columns(list(row.values()), PAIR_SEPARATOR) + "\n"
 
     summary = "tokenised sentence pairs, source ||| target"
     return Format("fast-align", "parallel", summary, stream, unparse, _is_fast_align, ".txt")
@@ -76,12 +76,12 @@ def _is_tsv(suffix: str, head: Sequence[str]) -> bool:
 
 
 def _is_fast_align(suffix: str, head: Sequence[str]) -> bool:
-    return all(line.count(BARS) == 1 for line in head)
+    return all(line.count(PAIR_SEPARATOR) == 1 for line in head)
 
 
 def _header(path: Path, fields: list[str]) -> list[str]:
     if len(fields) < 2 or len({canonical(code) for code in fields}) < len(fields) or not all(map(is_language, fields)):
-        advice = "give languages=('en', 'fr', …) if it has none"
+        advice = "give languages=('en', 'fr', …) if the file has no header"
         raise InputError(path, "a header of language codes", shown("\t".join(fields)), line=1, advice=advice)
     return fields
 

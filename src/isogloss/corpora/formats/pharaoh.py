@@ -1,10 +1,9 @@
-"""Word alignments in the Pharaoh format: one line per sentence pair, one `source-target` per link.
+"""Word alignments in the Pharaoh format: one line per sentence pair, `source-target` for each link.
 
     0-0 1-2 3?4 5p6
 
-A hyphen marks a sure link; `?` and `p` mark a possible one. Numbers in files start at 0 (the default) or
-at 1; in memory they always start at 0. An empty line is a pair without links. Files are written back
-byte for byte, in the base and with the marks that they had.
+A hyphen marks a sure link; `?` and `p` mark a possible link. Word numbers in files start at 0 (the default) or at 1; in
+memory they always start at 0. An empty line is a sentence pair without links. Files are written back byte for byte.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
 from isogloss.corpora.formats.lines import check_last_line
-from isogloss.corpora.kinds.alignment import NOTHING, Alignment, Link
+from isogloss.corpora.kinds.alignment import UNALIGNED_INDEX, Alignment, Link
 
 LINK = re.compile(r"(0|[1-9][0-9]{0,8})([-?p])(0|[1-9][0-9]{0,8})")
 
 
 def parse(line: str, base: int) -> Alignment | str:
-    """The links of a line, or the word that is none.
+    """The links of a line, or the first string of the line that is not a link.
 
     >>> parse("1-1 2?3", base=1)
     Alignment(links=(Link(source=0, target=0, mark='-'), Link(source=1, target=2, mark='?')))
@@ -38,12 +37,12 @@ def parse(line: str, base: int) -> Alignment | str:
 
 
 def pharaoh(base: int = 0) -> Format[Alignment]:
-    """The Pharaoh format with word numbers from `base`."""
+    """The Pharaoh format with words numbered from `base`."""
     if base not in (0, 1):
         raise UsageError(f"word numbers start at 0 or 1, not at {base}")
 
     def stream(path: Path, repairs: Repairs) -> Iterator[Alignment]:
-        """With repair allowed, stray spaces are dropped and a line with a faulty link loses all its links."""
+        """With repair, extra spaces are ignored, and a line with an invalid link becomes a pair without links."""
         number = 0
         for number, line in enumerate(read_lines(path, repairs), 1):
             alignment = parse(line, base)
@@ -58,7 +57,7 @@ def pharaoh(base: int = 0) -> Format[Alignment]:
 
     def unparse(alignments: Iterable[Alignment]) -> Iterator[str]:
         for alignment in alignments:
-            links = [link for link in alignment.links if NOTHING not in link]
+            links = [link for link in alignment.links if UNALIGNED_INDEX not in link]
             yield " ".join(f"{s + base}{mark}{t + base}" for s, t, mark in links) + "\n"
 
     summary = f"Pharaoh word alignments, 0-1 2?3, words counted from {base}"
@@ -66,9 +65,9 @@ def pharaoh(base: int = 0) -> Format[Alignment]:
 
 
 def detect_base(path: Path, lengths: Sequence[tuple[int, int]]) -> int:
-    """Whether a file counts words from 0 or from 1, given the lengths of its sentence pairs.
+    """Whether a file numbers words from 0 or from 1, given the lengths of its sentence pairs.
 
-    A 0 anywhere says 0, a number equal to its sentence's length says 1; neither or both is an error.
+    A 0 means 0; a number equal to the length of its sentence means 1. Neither or both is an error.
     """
     zero = full = 0
     for line, pair in zip(read_lines(path), lengths):
@@ -77,15 +76,15 @@ def detect_base(path: Path, lengths: Sequence[tuple[int, int]]) -> int:
         zero += any(0 in link[:2] for link in links)
         full += any(s == pair[0] or t == pair[1] for s, t, _ in links)
     if bool(zero) == bool(full):
-        seen = f"{zero} lines with a 0 and {full} lines with a number equal to the length"
-        raise InputError(path, "words counted from 0 or from 1", seen, advice="say which: base=0 or base=1")
+        counts = f"{zero} lines with a 0 and {full} lines with a number equal to the length"
+        raise InputError(path, "words counted from 0 or from 1", counts, advice="give base=0 or base=1")
     return 0 if zero else 1
 
 
-def within(
+def links_within(
     alignment: Alignment, source: int, target: int, repairs: Repairs, path: Path, line: int | None, where: str = ""
 ) -> Alignment:
-    """The alignment of sentences of so many words; with repair allowed, links outside them are dropped."""
+    """The alignment, checked against the lengths of its sentences; with repair, links outside them are dropped."""
     links = tuple(link for link in alignment.links if link.source < source and link.target < target)
     if len(links) < len(alignment.links):
         s, t, _ = next(link for link in alignment.links if link not in links)

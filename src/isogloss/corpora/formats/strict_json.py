@@ -1,4 +1,4 @@
-"""JSON read strictly: what the standard allows, nothing lost, and every failure one kind of error."""
+"""Strict JSON: only what the standard allows, no data lost silently, and one type of error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_DEPTH = 64
 
 
 class JsonError(ValueError):
-    """Why a text is no JSON, and the line of the text where that shows."""
+    """Why a text is not valid JSON, and the line of the error."""
 
     def __init__(self, reason: str, line: int | None = None):
         super().__init__(reason)
@@ -17,7 +17,7 @@ class JsonError(ValueError):
 
 
 def parse_json(text: str) -> Any:
-    """The value a JSON text stands for; `NaN` and a key given twice are refused, as either would be lost.
+    """The value of a JSON text; `NaN` and duplicate keys are errors.
 
     >>> parse_json('{"a": [1, 2]}')
     {'a': [1, 2]}
@@ -31,14 +31,14 @@ def parse_json(text: str) -> Any:
     except JsonError:
         raise
     except ValueError:
-        raise JsonError("a number of absurd length") from None
+        raise JsonError("a number with too many digits") from None
     if _deep(value):
         raise JsonError("brackets nested too deeply")
     return value
 
 
 def is_text(value: object) -> bool:
-    """Whether a value is a string of characters; half a surrogate pair is none, and no file could hold it."""
+    """Whether a value is a string that can be encoded as UTF-8, which lone surrogates cannot."""
     if not isinstance(value, str):
         return False
     try:
@@ -52,12 +52,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise JsonError(f"the key {max(keys, key=keys.count)!r} twice in one object")
+        raise JsonError(f"the duplicate key {max(keys, key=keys.count)!r} in one object")
     return result
 
 
 def _deep(value: Any) -> bool:
-    """Whether comparing, showing or writing the value could meet Python's limit on recursion."""
+    """Whether comparing, printing or writing the value could exceed the recursion limit of Python."""
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [

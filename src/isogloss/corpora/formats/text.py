@@ -1,8 +1,7 @@
-"""Raw text: one sentence or paragraph a line, in a file, several files or a folder.
+"""Raw text: one sentence or paragraph per line, in a file, several files or a folder.
 
-Empty lines are separators, not text: they are never items, but a `Line` remembers those that follow it, so
-that writing gives the file back. (What is not kept: empty lines before the first text, and whether the last
-line ended in a newline; it always does after writing.)
+Empty lines are not items. A `Line` stores the empty lines that follow it, so that writing restores the file, except
+for empty lines before the first text and a missing newline at the end.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from isogloss.corpora.corpus import Corpus, Format
 from isogloss.corpora.kinds.text import Line
 from isogloss.languages.codes import canonical, is_language, language_of_path
 
-SUFFIXES = (".txt", ".text", ".raw")
+TEXT_SUFFIXES = (".txt", ".text", ".raw")
 
 
 def stream(path: Path, repairs: Repairs) -> Iterator[str]:
@@ -48,7 +47,7 @@ def unparse(lines: Iterable[str]) -> Iterator[str]:
 
 
 def read_several(paths: Sequence[str | os.PathLike[str]], *, lang: str | None, repair: bool) -> Corpus[str]:
-    """All lines of files or folders in one language: the one given, or the one that their names declare."""
+    """All lines of files or folders in one language: `lang`, or the language that their names state."""
     repairs = Repairs(repair)
     lines = tuple(line for path in paths for line in stream(Path(path), repairs))
     origin = ", ".join(os.fspath(path) for path in paths)
@@ -56,12 +55,14 @@ def read_several(paths: Sequence[str | os.PathLike[str]], *, lang: str | None, r
         raise InputError(origin, "at least one line of text", "none")
     languages = {canonical(lang)} if lang else {language_of_path(path) for path in paths}
     if len(languages) != 1:
-        raise UsageError(f"text in several languages ({', '.join(sorted(languages))}): read each alone, or give lang=")
+        raise UsageError(
+            f"text in several languages ({', '.join(sorted(languages))}): read each language separately, or give lang="
+        )
     return Corpus(lines, languages.pop(), FORMAT, origin, tuple(repairs.made))
 
 
 def stream_files(paths: Iterable[str | os.PathLike[str]], repair: bool = False) -> Iterator[str]:
-    """The lines of many files or folders, one at a time: for text larger than memory."""
+    """Stream the lines of files or folders, for text larger than memory."""
     repairs = Repairs(repair)
     for path in paths:
         for file in text_files(path):
@@ -73,21 +74,21 @@ def text_files(path: str | os.PathLike[str]) -> list[Path]:
     path = Path(path)
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.rglob("*") if file.is_file() and bare_suffix(file) in SUFFIXES)
-    if not found:
-        raise InputError(path, f"text files ({', '.join(SUFFIXES)}; .gz, .xz, .bz2 too) in the folder", "none")
-    return found
+    files = sorted(file for file in path.rglob("*") if file.is_file() and bare_suffix(file) in TEXT_SUFFIXES)
+    if not files:
+        raise InputError(path, f"text files ({', '.join(TEXT_SUFFIXES)}; .gz, .xz, .bz2 too) in the folder", "none")
+    return files
 
 
 def recognise(suffix: str, head: Sequence[str]) -> bool:
-    """By the suffix of text files, or by that of one side of a Moses pair (`corpus.en-fr.en`)."""
-    return suffix in SUFFIXES or is_language(suffix[1:])
+    """By the suffix of text files, or of one file of a Moses pair (`corpus.en-fr.en`)."""
+    return suffix in TEXT_SUFFIXES or is_language(suffix[1:])
 
 
 FORMAT: Format[str] = Format(
     name="text",
     kind="text",
-    summary="raw text: one sentence or paragraph a line",
+    summary="raw text: one sentence or paragraph per line",
     stream=stream,
     unparse=unparse,
     recognise=recognise,

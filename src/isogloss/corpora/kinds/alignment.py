@@ -9,11 +9,11 @@ from typing import NamedTuple
 from isogloss.corpora.kinds.kind import CorpusKind
 
 SURE = "-"
-NOTHING = -1  # the "word" that an unaligned word is linked to, where a file says so
+UNALIGNED_INDEX = -1  # index in links of words that a file explicitly marks as unaligned
 
 
 class Link(NamedTuple):
-    """Word `source` of one sentence corresponds to word `target` of the other; both from 0."""
+    """Word `source` of a sentence is a translation of word `target` of the other; both counted from 0."""
 
     source: int
     target: int
@@ -22,7 +22,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The links of one sentence pair, in the order of the file; `sure` and `possible` leave out links to nothing.
+    """The links of one sentence pair in the order of the file; `sure` and `possible` exclude unaligned words.
 
     >>> alignment = Alignment((Link(0, 0), Link(1, 2, "?")))
     >>> alignment.sure, alignment.possible
@@ -33,12 +33,12 @@ class Alignment:
 
     @property
     def sure(self) -> tuple[tuple[int, int], ...]:
-        return tuple(link[:2] for link in self.links if link.mark == SURE and NOTHING not in link)
+        return tuple(link[:2] for link in self.links if link.mark == SURE and UNALIGNED_INDEX not in link)
 
     @property
     def possible(self) -> tuple[tuple[int, int], ...]:
         """The links that are possible but not sure."""
-        return tuple(link[:2] for link in self.links if link.mark != SURE and NOTHING not in link)
+        return tuple(link[:2] for link in self.links if link.mark != SURE and UNALIGNED_INDEX not in link)
 
 
 def count(alignments: Sequence[Alignment]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isogloss.core.errors import UsageError
-from isogloss.corpora.kinds.alignment import NOTHING, Alignment
+from isogloss.corpora.kinds.alignment import UNALIGNED_INDEX, Alignment
 from isogloss.corpora.kinds.kind import CorpusKind, LabSelection
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class AlignedPair:
 
 def count(pairs: Sequence[AlignedPair]) -> dict[str, int]:
     words = sum(len(pair.source) for pair in pairs), sum(len(pair.target) for pair in pairs)
-    links = sum(NOTHING not in link for pair in pairs for link in pair.alignment.links)
+    links = sum(UNALIGNED_INDEX not in link for pair in pairs for link in pair.alignment.links)
     return {"sentence pairs": len(pairs), "source words": words[0], "target words": words[1], "links": links}
 
 

@@ -16,15 +16,15 @@ class Entry(NamedTuple):
 
 
 def translations(entries: Iterable[Entry]) -> dict[str, tuple[str, ...]]:
-    """Every translation of each word, in the lexicon's order, each once.
+    """The translations of each word in the order of the lexicon, without duplicates.
 
     >>> translations([Entry("bank", "банк"), Entry("bank", "берег"), Entry("bank", "банк")])
     {'bank': ('банк', 'берег')}
     """
-    found: dict[str, dict[str, None]] = {}
+    targets_by_source: dict[str, dict[str, None]] = {}
     for source, target in entries:
-        found.setdefault(source, {})[target] = None
-    return {source: tuple(targets) for source, targets in found.items()}
+        targets_by_source.setdefault(source, {})[target] = None
+    return {source: tuple(targets) for source, targets in targets_by_source.items()}
 
 
 def count(entries: Sequence[Entry]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Sentences with named entities: words with a tag each, read as BIO whatever the scheme of the file."""
+"""Named entity recognition: sentences of words with one tag each, converted to BIO from any scheme."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class NerSentence:
     """
 
     rows: tuple[tuple[str, ...], ...]
-    prefix: str = ""  # what stands before every word of a PAN-X file: "en:"
-    before: tuple[str, ...] = ()  # lines that open a document, with their empty lines
+    prefix: str = ""  # of every word in a PAN-X file: "en:"
+    before: tuple[str, ...] = ()  # document headers, with their empty lines
     empty_lines: int = 1  # after the sentence; none at the end of a PAN-X file
 
     @property
@@ -35,12 +35,12 @@ class NerSentence:
 
     @property
     def written_tags(self) -> list[str] | None:
-        """The tags in the file's own scheme."""
+        """The tags in the scheme of the file."""
         return [row[-1] for row in self.rows] if len(self.rows[0]) > 1 else None
 
     @property
     def tags(self) -> list[str] | None:
-        """The tags in BIO, or None where the file carries none."""
+        """The tags in BIO, or None if the file has no tags."""
         written = self.written_tags
         return None if written is None else to_bio(written)
 
@@ -48,7 +48,7 @@ class NerSentence:
         return replace(self, rows=tuple((word, *row[1:]) for word, row in zip(words, self.rows, strict=True)))
 
     def with_tags(self, tags: Sequence[str]) -> NerSentence:
-        """A copy with other tags; words that had none get a second column."""
+        """A copy with other tags; words without tags get a second column."""
         cut = 1 if self.written_tags is None else -1
         return replace(self, rows=tuple((*row[:cut], tag) for row, tag in zip(self.rows, tags, strict=True)))
 
@@ -72,8 +72,11 @@ def count(sentences: Sequence[NerSentence]) -> dict[str, int]:
     begins = [w[0] for tags in written for w, bio in zip(tags, to_bio(tags), strict=True) if bio[0] == "B"]
     counts = {"sentences": len(sentences), "words": sum(len(s.rows) for s in sentences), "entities": len(begins)}
     untagged = sum(not tags for tags in written)
-    odd = {"entities begun by I- or E-": sum(letter in "IE" for letter in begins), "sentences without tags": untagged}
-    return counts | {what: n for what, n in odd.items() if n}
+    irregular = {
+        "entities begun by I- or E-": sum(letter in "IE" for letter in begins),
+        "sentences without tags": untagged,
+    }
+    return counts | {unit: n for unit, n in irregular.items() if n}
 
 
 def rewrite(corpus: Corpus[NerSentence], change: Rewriting) -> Iterator[NerSentence]:

@@ -1,4 +1,4 @@
-"""Inference pairs: a premise, a hypothesis and how the second follows from the first; pairs in two languages."""
+"""Natural language inference: pairs of premise and hypothesis with a label; pairs in two languages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LABELS = ("entailment", "neutral", "contradiction")
 
 @dataclass(frozen=True, slots=True)
 class NliPair:
-    """A premise, a hypothesis, and how the second follows from the first.
+    """A premise, a hypothesis, and the label of their relation.
 
     >>> NliPair("A dog barks.", "An animal barks.", "entailment").label
     'entailment'
@@ -30,30 +30,30 @@ class NliPair:
 
     premise: str
     hypothesis: str
-    label: str | None  # one of LABELS; None where there is no gold label
-    replaced: str | None = None  # "premise" or "hypothesis": what `mixed_language` took from English
-    line: str = field(default="", repr=False, compare=False)  # as read
-    columns: tuple[str, ...] = field(default=(), repr=False, compare=False)  # of that line, where it has columns
+    label: str | None  # one of LABELS, or None without a gold label
+    replaced: str | None = None  # "premise" or "hypothesis": the part that `mixed_language` replaced
+    line: str = field(default="", repr=False, compare=False)  # the line of the file
+    columns: tuple[str, ...] = field(default=(), repr=False, compare=False)  # column names of `line`, if it has columns
 
 
 def mixed_language(native: Corpus[NliPair], english: Corpus[NliPair], seed: int) -> Corpus[NliPair]:
     """`native` with the premise or the hypothesis of each pair replaced by the parallel English one.
 
-    The choice hangs on the seed and on the pair's place alone, so it is the same for every language.
+    The choice depends only on the seed and on the index of the pair, so it is the same for every language.
     """
     if len(native) != len(english):
         raise UsageError(
-            f"parallel pairs needed, got {len(native)} in {native.lang} and {len(english)} in {english.lang}"
+            f"expected parallel pairs, got {len(native)} in {native.lang} and {len(english)} in {english.lang}"
         )
     chance, mixed = Chance(seed, "mixed language"), []
-    for i, (own, other) in enumerate(zip(native, english, strict=True)):
-        if own.label != other.label:
-            labels = f"{own.label} in {native.lang} and {other.label} in {english.lang}"
-            raise UsageError(f"parallel pairs needed, got different labels at index {i}: {labels}")
+    for i, (native_pair, english_pair) in enumerate(zip(native, english, strict=True)):
+        if native_pair.label != english_pair.label:
+            labels = f"{native_pair.label} in {native.lang} and {english_pair.label} in {english.lang}"
+            raise UsageError(f"expected parallel pairs, got different labels at index {i}: {labels}")
         if chance.choose(("premise", "hypothesis")) == "premise":
-            mixed.append(replace(own, premise=other.premise, replaced="premise"))
+            mixed.append(replace(native_pair, premise=english_pair.premise, replaced="premise"))
         else:
-            mixed.append(replace(own, hypothesis=other.hypothesis, replaced="hypothesis"))
+            mixed.append(replace(native_pair, hypothesis=english_pair.hypothesis, replaced="hypothesis"))
     return native.with_items(mixed)
 
 

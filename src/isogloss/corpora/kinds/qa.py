@@ -1,6 +1,6 @@
-"""Questions about a paragraph: what extractive question answering reads, and pairing two languages.
+"""Extractive question answering: questions about a paragraph, also in two languages.
 
-The languages of a question are not in its file: `in_languages` fills them in from the corpus and the file's name.
+Files do not contain the languages of a question: `in_languages` sets them from the corpus and the file name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.kind import CorpusKind, HubConversion, Mixture
-from isogloss.corpora.pieces import Piece, moved, new_text
+from isogloss.corpora.pieces import Piece, map_spans, new_text
 from isogloss.languages.codes import UNKNOWN, canonical
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where a question stood (article, paragraph), and the objects around it but for what `Question` holds."""
+class SquadContext:
+    """Position of a question (article, paragraph) and its enclosing JSON objects, without the fields of `Question`."""
 
     place: tuple[int, int]
     document: Mapping[str, Any]
@@ -49,7 +49,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, the paragraph to search, and the answers in it (none where there is no answer).
+    """A question, the paragraph to search, and the answers in it (possibly none).
 
     >>> question = Question("q1", "Who barks?", "The dog barks.", (Answer("dog", 4),))
     >>> [question.context[a.start : a.start + len(a.text)] for a in question.answers]
@@ -63,14 +63,14 @@ class Question:
     title: str = ""
     question_lang: str = UNKNOWN
     context_lang: str = UNKNOWN
-    source: Source | None = field(default=None, repr=False, compare=False)
+    source: SquadContext | None = field(default=None, repr=False, compare=False)
 
 
 def in_languages(corpus: Corpus[Question]) -> Corpus[Question]:
-    """Each question with its languages: the corpus's, unless an MLQA file name tells the question's own."""
+    """The questions with their languages: that of the corpus, or those that an MLQA file name states."""
     match = MLQA_NAME.search(Path(corpus.origin).name)
-    asked = canonical(match[1]) if match else corpus.lang
-    return corpus.with_items(replace(item, question_lang=asked, context_lang=corpus.lang) for item in corpus)
+    question_lang = canonical(match[1]) if match else corpus.lang
+    return corpus.with_items(replace(item, question_lang=question_lang, context_lang=corpus.lang) for item in corpus)
 
 
 def pair_languages(
@@ -78,26 +78,26 @@ def pair_languages(
 ) -> Corpus[Question]:
     """The questions of one language over the paragraphs and answers of another, joined by question id.
 
-    An id that only one side has is an error; with `repair=True` the question is left out and noted.
+    An id in only one of the corpora is an error; with `repair=True` the question is skipped and recorded.
     """
-    asked, known, repairs = _by_id(questions), _by_id(paragraphs), Repairs(repair)
-    _note_missing(asked, known, paragraphs, repairs)
-    _note_missing(known, asked, questions, repairs)
+    questions_by_id, paragraphs_by_id, repairs = _by_id(questions), _by_id(paragraphs), Repairs(repair)
+    _note_missing(questions_by_id, paragraphs_by_id, paragraphs, repairs)
+    _note_missing(paragraphs_by_id, questions_by_id, questions, repairs)
     pairs = [
-        replace(item, question=asked[id].question, question_lang=asked[id].question_lang)
-        for id, item in known.items()
-        if id in asked
+        replace(item, question=questions_by_id[id].question, question_lang=questions_by_id[id].question_lang)
+        for id, item in paragraphs_by_id.items()
+        if id in questions_by_id
     ]
     return replace(paragraphs, items=tuple(pairs), repairs=(*paragraphs.repairs, *repairs.made))
 
 
 def count(questions: Sequence[Question]) -> dict[str, int]:
     counts = {"questions": len(questions), "paragraphs": len({item.context for item in questions})}
-    odd = {
+    irregular = {
         "questions without answer": sum(not item.answers for item in questions),
         "questions with an id seen before": len(questions) - len({item.id for item in questions}),
     }
-    return counts | {what: n for what, n in odd.items() if n}
+    return counts | {unit: n for unit, n in irregular.items() if n}
 
 
 def _by_id(corpus: Corpus[Question]) -> dict[str, Question]:
@@ -109,17 +109,17 @@ def _by_id(corpus: Corpus[Question]) -> dict[str, Question]:
 
 
 def _note_missing(
-    ids: Mapping[str, Question], others: Mapping[str, Question], corpus: Corpus[Question], repairs: Repairs
+    ids: Mapping[str, Question], other_ids: Mapping[str, Question], corpus: Corpus[Question], repairs: Repairs
 ) -> None:
-    missing = [id for id in ids if id not in others]
+    missing = [id for id in ids if id not in other_ids]
     for id in missing:
         expected = f"the question {shown(id)}, which the other language has"
-        advice = f"{len(missing)} are missing; repair=True leaves them out"
+        advice = f"{len(missing)} are missing; repair=True skips them"
         repairs.note(InputError(corpus.origin or corpus.lang, expected, "none", advice=advice))
 
 
 def rewrite(corpus: Corpus[Question], change: Rewriting) -> list[Question]:
-    """Questions and paragraphs; a paragraph that several questions share stays one."""
+    """Rewrite questions and paragraphs; a paragraph of several questions is rewritten once."""
     contexts: dict[str, list[Piece]] = {}
     for question in corpus:
         if question.context not in contexts:
@@ -128,13 +128,13 @@ def rewrite(corpus: Corpus[Question], change: Rewriting) -> list[Question]:
 
 
 def _rewrite_question(question: Question, context: Sequence[Piece], change: Rewriting, number: int) -> Question:
-    """A question in another language than its paragraph stays as it is."""
-    text, asked = new_text(context), question.question
+    """A question in another language than its paragraph is not changed."""
+    text, new_question = new_text(context), question.question
     if question.question_lang == question.context_lang:
-        asked = change.text(asked, f"{number} question")
-    spans = moved(context, [(answer.start, answer.start + len(answer.text)) for answer in question.answers])
+        new_question = change.text(new_question, f"{number} question")
+    spans = map_spans(context, [(answer.start, answer.start + len(answer.text)) for answer in question.answers])
     answers = tuple(Answer(text[start:stop], start) for start, stop in spans if start < stop)
-    return replace(question, question=asked, context=text, answers=answers)
+    return replace(question, question=new_question, context=text, answers=answers)
 
 
 def hub_lines(rows: HubRows) -> Iterator[str]:

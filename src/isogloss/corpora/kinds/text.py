@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Line(str):
-    """A line of text that knows the empty lines after it, as written; otherwise an ordinary string."""
+    """A line of text that also stores the empty lines after it."""
 
     __slots__ = ("after",)
     after: str
@@ -37,7 +37,7 @@ def rewrite(corpus: Corpus[str], change: Rewriting) -> Iterator[str]:
 
 
 def hub_lines(rows: HubRows) -> Iterator[str]:
-    """A document of several lines is as many paragraphs."""
+    """Documents of several lines give one item per line."""
     for text in rows.values("text", "sentence"):
         yield from (line for line in str(text).replace("\r\n", "\n").split("\n") if line.strip())
 

@@ -1,4 +1,4 @@
-"""Dependency trees: sentences with the ten columns of CoNLL-U, and what tasks derive from them."""
+"""Treebanks: sentences with the ten columns of CoNLL-U, and the values that tasks derive from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MULTIWORD = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 
 
 class Row(NamedTuple):
-    """One line of a sentence, as written."""
+    """One line of a sentence, as in the file."""
 
     id: str
     form: str
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """One sentence: comment lines, and every row in file order."""
+    """One sentence: comment lines and rows in the order of the file."""
 
     comments: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -95,7 +95,7 @@ class Tree:
 
 
 def surface_text(rows: Iterable[Row]) -> str:
-    """The sentence as one reads it: multiword tokens instead of their words, spaces where MISC allows."""
+    """The text of a sentence: multiword tokens in place of their words, spaces according to MISC."""
     pieces, covered = [], 0
     for row in rows:
         if match := MULTIWORD.fullmatch(row.id):
@@ -107,13 +107,13 @@ def surface_text(rows: Iterable[Row]) -> str:
 
 
 def with_space(misc: str, space: bool) -> str:
-    """MISC with or without `SpaceAfter=No`.
+    """The MISC column with or without `SpaceAfter=No`.
 
     >>> with_space("SpaceAfter=No", True), with_space("Gloss=x", False)
     ('_', 'Gloss=x|SpaceAfter=No')
     """
-    others = [value for value in misc.split("|") if value not in ("_", "SpaceAfter=No")]
-    return "|".join(others if space else [*others, "SpaceAfter=No"]) or "_"
+    other_values = [value for value in misc.split("|") if value not in ("_", "SpaceAfter=No")]
+    return "|".join(other_values if space else [*other_values, "SpaceAfter=No"]) or "_"
 
 
 def _is_text(comment: str) -> bool:
@@ -133,7 +133,7 @@ def rewrite(corpus: Corpus[Tree], change: Rewriting) -> Iterator[Tree]:
 
 
 def hub_lines(rows: HubRows) -> Iterator[str]:
-    """The columns of `universal_dependencies`; all but the words may be missing."""
+    """Lines from the columns of `universal_dependencies`; only the words are required."""
     names = [("form", "tokens"), ("lemma", "lemmas"), ("upos",), ("xpos",), ("feats",), ("head",), ("deprel",)]
     columns = [rows.values(*name, optional=name[0] != "form") for name in [*names, ("deps",), ("misc",)]]
     ids, texts = rows.values("idx", "sent_id", optional=True), rows.values("text", optional=True)

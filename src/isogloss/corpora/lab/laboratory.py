@@ -73,7 +73,9 @@ class Laboratory:
         named = {"chronicle": 85}.get(check_name(domain, ("", *DOMAINS), "domain"), NAMED if purpose == "ner" else 30)
         chance = Chance(self.seed, purpose, split, lang, *filter(None, [domain]))
         sampler = Sampler(chance, named=named, lasting=LASTING if running else 1)
-        meanings = running_text(sampler, partial(may_enter, split=split)) if running else _meanings(sampler, split)
+        meanings = (
+            running_text(sampler, partial(belongs_to_split, split=split)) if running else _meanings(sampler, split)
+        )
         return map(speaker(lang).say, meanings)
 
     def text(self, lang: str, n: int) -> Corpus[str]:
@@ -143,7 +145,7 @@ class Laboratory:
         return " ".join(("laboratory", f"seed {self.seed}", *filter(None, parts)))
 
 
-def may_enter(meaning: Clause, split: str) -> bool:
+def belongs_to_split(meaning: Clause, split: str) -> bool:
     """Whether a meaning belongs to a split: one eighth of all meanings is test, one eighth dev."""
     return split == {0: "test", 1: "dev"}.get(fingerprint(meaning) % 8, "train")
 
@@ -151,7 +153,7 @@ def may_enter(meaning: Clause, split: str) -> bool:
 def _meanings(sampler: Sampler, split: str) -> Iterator[Clause]:
     while True:
         meaning = sampler.sentence()
-        if may_enter(meaning, split):
+        if belongs_to_split(meaning, split):
             yield meaning
 
 
@@ -163,13 +165,13 @@ def _parallel(seed: int, split: str, n: int) -> tuple[Clause, ...]:
 @lru_cache(maxsize=8)
 def _pairs(seed: int, split: str, n: int) -> tuple[MeaningPair, ...]:
     pairs = PairMaker(Chance(seed, "nli", split)).pairs()
-    return tuple(islice((pair for pair in pairs if may_enter(pair.premise, split)), n))
+    return tuple(islice((pair for pair in pairs if belongs_to_split(pair.premise, split)), n))
 
 
 @lru_cache(maxsize=8)
 def _stories(seed: int, split: str, n: int) -> tuple[Story, ...]:
     stories = StoryTeller(Chance(seed, "qa", split)).stories()
-    return tuple(islice((story for story in stories if may_enter(story.events[story.about], split)), n))
+    return tuple(islice((story for story in stories if belongs_to_split(story.events[story.about], split)), n))
 
 
 def _tokens(sentence: Sentence) -> tuple[str, ...]:

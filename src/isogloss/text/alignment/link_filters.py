@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.kinds.alignment import NOTHING, Alignment
+from isogloss.corpora.kinds.alignment import UNALIGNED_INDEX, Alignment
 from isogloss.corpora.kinds.bitext import AlignedPair
 
 
@@ -41,11 +41,11 @@ def single_links(alignment: Alignment) -> Alignment:
     >>> [link[:2] for link in single_links(parse("0-0 1-1 1-2 3-3", base=0)).links]
     [(0, 0), (3, 3)]
     """
-    links = {link[:2]: link for link in alignment.links if NOTHING not in link}
+    links = {link[:2]: link for link in alignment.links if UNALIGNED_INDEX not in link}
     sources, targets = (Counter(pair[side] for pair in links) for side in (0, 1))
     return Alignment(tuple(link for (s, t), link in links.items() if sources[s] == targets[t] == 1))
 
 
 def _differing(pair: AlignedPair) -> Alignment:
-    links = (link for link in pair.alignment.links if NOTHING not in link)
+    links = (link for link in pair.alignment.links if UNALIGNED_INDEX not in link)
     return Alignment(tuple(link for link in links if pair.source[link.source] != pair.target[link.target]))

@@ -16,7 +16,7 @@ from isogloss.core.seeds import Chance
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.kinds.lexicon import Entry, translations
 from isogloss.corpora.kinds.treebank import MULTIWORD, Row, with_space
-from isogloss.corpora.pieces import Piece, matched, new_text
+from isogloss.corpora.pieces import Piece, new_text, substitution_pieces
 from isogloss.corpora.rewriting import Rewriting, Rows, rewrite
 from isogloss.text.words import word_pattern
 
@@ -39,7 +39,7 @@ def code_switch(corpus: AnyCorpus, lexicon: Corpus[Entry], ratio: float = 0.5, *
 
     def pieces(text: str, place: str) -> list[Piece]:
         switch, word = drawn(place), word_pattern()
-        return matched(word, [switch(match[0]) or match[0] for match in word.finditer(text)], text)
+        return substitution_pieces(word, [switch(match[0]) or match[0] for match in word.finditer(text)], text)
 
     def rows(old: Rows, place: str) -> Rows:
         chance = Chance(seed, "code-switching", place)

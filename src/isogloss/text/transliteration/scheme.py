@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Protocol
 
-from isogloss.corpora.pieces import Piece, chained, matched, new_text
+from isogloss.corpora.pieces import Piece, compose_pieces, new_text, substitution_pieces
 
 CLUSTER = re.compile(r".[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]*", re.S)
 ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]+")  # letters as drawn: initial, medial, final, ligatures
@@ -62,7 +62,9 @@ class Rule:
         return self.pattern.sub(self.replacement, text)
 
     def pieces(self, text: str) -> list[Piece]:
-        return matched(self.pattern, [self.replacement(match) for match in self.pattern.finditer(text)], text)
+        return substitution_pieces(
+            self.pattern, [self.replacement(match) for match in self.pattern.finditer(text)], text
+        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class Scheme:
 
     def pieces(self, text: str) -> list[Piece]:
         def then(pieces: list[Piece], stage: Stage) -> list[Piece]:
-            return chained(pieces, stage.pieces(new_text(pieces)))
+            return compose_pieces(pieces, stage.pieces(new_text(pieces)))
 
         return reduce(then, self.stages[1:], self.stages[0].pieces(text))
 
