@@ -43,16 +43,16 @@ def run(quick: bool = False) -> None:
             ways[f"{AT_A_TIME} at a time, MPS"] = (AT_A_TIME, 1, True)
         ways["all as one network"] = (1, runs, False)
         first = 0.0
-        for name, (number, together, shared) in ways.items():
+        for name, (number, stack, shared) in ways.items():
             with mps.service(Path(folder) / "mps") if shared else contextlib.nullcontext():
-                seconds = _seconds(study, Path(folder) / name, number, together)
+                seconds = _seconds(study, Path(folder) / name, number, stack)
             first = first or seconds
             print(f"{name:22} {seconds:8.2f} s   {first / seconds:5.2f} × one after the other")
 
 
-def _seconds(study: dict[str, Any], store: Path, number: int, together: int) -> float:
+def _seconds(study: dict[str, Any], store: Path, number: int, stack: int) -> float:
     start = time.perf_counter()
     device = "cuda:0" if torch.cuda.is_available() else "cpu"
-    results = run_study(study, store=store, device=device, workers=number, per_gpu=number, together=together)
+    results = run_study(study, store=store, device=device, workers=number, per_gpu=number, stack=stack)
     assert not results.failed, results.failed
     return time.perf_counter() - start

@@ -53,22 +53,22 @@ def overhead(model: str, folder: Path, runs: int) -> None:
     encoded corpora) outweighs what is written.
     """
     from isogloss.store.entries import Store
-    from isogloss.studies.execution.jobs import attempt
+    from isogloss.studies.execution.run_job import run_job
     from isogloss.studies.execution.run_study import planned
 
     for networks in ("keep", "discard"):
         store = Store(folder / networks)
         plan = planned({**STUDY, "model": model, "seeds": runs // 2, "networks": networks}, store, device="cpu")
-        bare = _bare_run(model)
-        own, whole = [], []
+        plain_run = _plain_run(model)
+        plain_seconds, job_seconds = [], []
         for job in plan.jobs(()):
-            recipe = job.stages[0].recipe
-            own.append(_seconds(bare, bool(recipe["model"]["changes"]), recipe["seed"]))
-            whole.append(_seconds(attempt, job, str(store.folder), "cpu"))
-        added = median(whole[2:]) - median(own[2:])  # the first of each column warm up
+            (stage,) = job.finetunings
+            plain_seconds.append(_seconds(plain_run, bool(stage.model.interventions), stage.seed))
+            job_seconds.append(_seconds(run_job, job, str(store.folder), "cpu"))
+        added = median(job_seconds[2:]) - median(plain_seconds[2:])  # the first of each condition warm up
         print(
-            f"networks: {networks}: a run of {1000 * median(own[2:]):.0f} ms takes {1000 * added:.0f} ms more "
-            "(promised: 50 ms)"
+            f"networks: {networks}: a run of {1000 * median(plain_seconds[2:]):.0f} ms takes "
+            f"{1000 * added:.0f} ms more (promised: 50 ms)"
         )
 
 
@@ -78,7 +78,7 @@ def _seconds(function: Callable[..., object], *arguments: object) -> float:
     return time.perf_counter() - start
 
 
-def _bare_run(model: str) -> Callable[[bool, int], object]:
+def _plain_run(model: str) -> Callable[[bool, int], object]:
     """A run as somebody would write it, model and corpora at hand."""
     import torch
 

@@ -3,7 +3,7 @@
 `table-1.yaml` beside this file is the whole: three tasks × REF and six pairs of layers × five seeds, from English to 17
 targets, by the published recipes. Done is one seed of it, 21 runs, with a third of the epochs (`TASK=pos` in the
 environment: of that task alone; `PART=1`: all epochs). On a GPU the seven runs of a task are trained as one network
-(`TOGETHER=1`: each by itself), and the tasks share the GPU, by MPS where that is there (`PER_GPU=1`: one after the
+(`STACK=1`: each by itself), and the tasks share the GPU, by MPS where that is there (`PER_GPU=1`: one after the
 other). The whole is five times the slice, and its fine-tuning three times that. Reading, the start of kernels and their
 recording, which the whole does not repeat, are multiplied too: it takes rather less. Without the real treebanks, or at
 the small size, the corpora are the laboratory's, and on a CPU the runs are three of each task.
@@ -27,13 +27,15 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.store.entries import Store
 from isogloss.studies.execution.run_study import planned, run_study
 from isogloss.studies.planning.explain import explain
+from isogloss.studies.planning.plan import Plan
+from isogloss.studies.planning.stages import StageOfTask
 from isogloss.studies.schema.study_file import read_study
 from isogloss.tasks import TASKS
 
 STUDY = Path(__file__).parent / "table-1.yaml"
 SLICE = {"seeds": 1, "networks": "keep"}  # they say how long their training took
 FEWER = {"changes": {"REF": [], "1-2": [{"reinit": "1-2"}], "3-4": [{"reinit": "3-4"}]}}
-PER_GPU, TOGETHER = 3, 7
+PER_GPU, DEFAULT_STACK = 3, 7
 LANGUAGES = ("qla", "qlb", "qlc", "qld")
 GPUS = (1, 8, 64)
 STAGES = ("finetuned", "evaluation")
@@ -53,7 +55,7 @@ def run(quick: bool = False) -> None:
             values["tasks"] = [task]
         store = Store(Path(folder) / "store")
         share = int(os.environ.get("PER_GPU", PER_GPU)) if gpu else 1
-        together = int(os.environ.get("TOGETHER", TOGETHER)) if gpu else 1
+        stack = int(os.environ.get("STACK", DEFAULT_STACK)) if gpu else 1
         start = time.perf_counter()
         part = 1 if quick else int(os.environ.get("PART", 3))
         epochs = {name: {"epochs": TASKS[name].defaults.epochs // part} for name in ("pos", "parse", "ner")}
@@ -61,9 +63,7 @@ def run(quick: bool = False) -> None:
         study, place = read_study(STUDY, {**values, **sliced, **shorter}), "cuda:0" if gpu else "cpu"
         by_mps = share > 1 and mps.available()
         with mps.service(Path(folder) / "mps") if by_mps else contextlib.nullcontext():
-            results = run_study(
-                study, store=store.folder, device=place, workers=share, per_gpu=share, together=together
-            )
+            results = run_study(study, store=store.folder, device=place, workers=share, per_gpu=share, stack=stack)
         assert not results.failed, results.failed
         seconds, runs = time.perf_counter() - start, results.frame["run"].n_unique()
         plan = planned(STUDY, store, set={**values, **sliced, **shorter}, device=device)
@@ -71,13 +71,13 @@ def run(quick: bool = False) -> None:
         tasks = sorted({run.task for run in plan.runs})
         tuning, scoring = ({one: sum(_times(store, plan, one, kind)) for one in tasks} for kind in STAGES)
         busy = part * sum(tuning.values()) + sum(scoring.values())
-        print(f"the slice, {runs} runs, 1/{part} of the epochs, {together} as one and {share} such jobs at a time"
+        print(f"the slice, {runs} runs, 1/{part} of the epochs, {stack} as one and {share} such jobs at a time"
               f"{', MPS' if by_mps else ''}: "
               f"{seconds:.1f} s with the start of workers")  # fmt: skip
         print(f"all {len(whole.runs)} runs, all epochs: {len(whole.runs) / runs * busy / share / 60:.1f} min")
         for one in tasks:
             print(f"{one:6} {tuning[one]:8.2f} s of fine-tuning, {scoring[one]:6.2f} s for all targets, in all")
-        if share > 1 or together > 1 or part > 1:  # such times say nothing about a run by itself
+        if share > 1 or stack > 1 or part > 1:  # such times say nothing about a run by itself
             return
         for what, how in explain(whole, store, GPUS):
             if what in ("runs", "cost") or what.startswith("on "):
@@ -102,7 +102,8 @@ def made_up(sentences: int, epochs: int | None) -> dict[str, Any]:
     return values | ({"settings": {"epochs": epochs}} if epochs else {})
 
 
-def _times(store: Store, plan: Any, task: str, kind: str) -> list[float]:
+def _times(store: Store, plan: Plan, task: str, kind: str) -> list[float]:
     """The seconds of stages of the slice."""
-    done = [one for one in plan.stages.values() if one.id in store.ids()]
-    return [store.need(one.id).manifest["seconds"] for one in done if (one.kind, one.recipe["task"]) == (kind, task)]
+    stages = [stage for stage in plan.stages.values() if isinstance(stage, StageOfTask) and stage.id in store.ids()]
+    chosen = [stage for stage in stages if (stage.kind, stage.corpora.task) == (kind, task)]
+    return [store.need(stage.id).manifest["seconds"] for stage in chosen]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from isogloss.cli import main, screen
-from isogloss.studies.planning import planner as plan
+from isogloss.studies.planning import job as planned_job
 
 SCORES = {"plain": 0.5, "adapt": 0.55, "pretrain": 0.3, "bilstm": 0.7, "adapt+transliterate": 0.9}
 LAB = ["--train", "lab:qlj/train/8", "--dev", "lab:qlj/dev/4", "--test", "lab:qlj/test/10"]
@@ -18,7 +18,7 @@ LAB += ["--text", "lab:qlj/train/60", "--parallel", "lab:qla,qld,qlj/dev/10"]
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "support"))
-    monkeypatch.setattr(plan, "MAKERS", "diagnose_toys")
+    monkeypatch.setattr(planned_job, "STAGE_FUNCTIONS_MODULE", "diagnose_toys")
     monkeypatch.setattr(screen.out, "_width", 200)
     monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
     monkeypatch.setenv("TOY_SCORES", json.dumps(SCORES))

@@ -13,7 +13,7 @@ from tiny_models import build_masked
 
 from isogloss.cli import main, screen
 from isogloss.store.entries import Store
-from isogloss.studies.planning import planner as plan
+from isogloss.studies.planning import job as planned_job
 
 STUDY = """\
 name: toys
@@ -35,7 +35,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(toys), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setattr(screen.out, "_width", 200)
     monkeypatch.delenv("ISOGLOSS_STORE", raising=False)
-    monkeypatch.setattr(plan, "MAKERS", "toy_makers")
+    monkeypatch.setattr(planned_job, "STAGE_FUNCTIONS_MODULE", "toy_makers")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(STUDY)
     return tmp_path / "study.yaml"
@@ -51,7 +51,7 @@ def isogloss(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[in
 def test_validate_explains_and_leaves_no_traces(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text, _ = isogloss(capsys, "validate", study)
     assert code == 0
-    assert "8 = 1 model × 2 columns × 2 tasks × 2 seeds" in text
+    assert "8 = 1 model × 2 conditions × 2 tasks × 2 seeds" in text
     assert "0 of 8 runs" in text
     assert "a rule of thumb" in text
     assert os.listdir(study.parent) == ["study.yaml"]
@@ -68,7 +68,7 @@ def test_run_then_everything_is_done(study: Path, capsys: pytest.CaptureFixture[
     assert "| qla-no |" in Path("table.md").read_text()
     assert "done: bilstm 1 pos qla seed 0" in err
     code, text, _ = isogloss(capsys, "validate", study, "--set", "task=pos")
-    assert "4 = 1 model × 2 columns × 1 task × 2 seeds" in text
+    assert "4 = 1 model × 2 conditions × 1 task × 2 seeds" in text
     assert "2 of 4 runs" in text
     assert "measured on runs of this study" in text
     code, text, _ = isogloss(capsys, "ls", "runs")
@@ -77,7 +77,7 @@ def test_run_then_everything_is_done(study: Path, capsys: pytest.CaptureFixture[
 
 def test_runs_that_are_trained_together_are_told_as_one(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = build_masked(study.parent / "tiny")
-    words = ["--set", "task=pos", f"model={model}", "seeds=3", "--workers", 0, "--device", "cpu", "--together"]
+    words = ["--set", "task=pos", f"model={model}", "seeds=3", "--workers", 0, "--device", "cpu", "--stack"]
     code, _, err = isogloss(capsys, "run", study, *words, 4)
     assert code == 0, err
     assert [line.partition(" (")[0] for line in err.splitlines() if line.startswith("done")] == [
@@ -86,7 +86,7 @@ def test_runs_that_are_trained_together_are_told_as_one(study: Path, capsys: pyt
     assert [id.partition("-")[0] for id in Store("isogloss-store").ids()].count("evaluation") == 6
     code, _, err = isogloss(capsys, "run", study, *words, 0)
     assert code == 2
-    assert "--together" in err
+    assert "--stack" in err
 
 
 MEASURE = """\
@@ -135,7 +135,7 @@ def test_the_table_of_one_column_fits_a_terminal(study: Path, capsys: pytest.Cap
 def test_a_failing_run_is_told_with_what_it_is(
     study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "MAKERS", "toy_nowhere")
+    monkeypatch.setattr(planned_job, "STAGE_FUNCTIONS_MODULE", "toy_nowhere")
     code, text, err = isogloss(capsys, "run", study, "--set", "seeds=1", "--workers", 0, "--device", "cpu")
     assert code == 1
     assert "error: bilstm REF pos qla seed 0: " in err

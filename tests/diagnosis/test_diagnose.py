@@ -16,7 +16,7 @@ from isogloss.core.errors import IsoglossError, UnknownName, UsageError
 from isogloss.diagnosis.inputs import collect_inputs, sentences
 from isogloss.diagnosis.treatments import TrainingSizes
 from isogloss.diagnosis.verdict import Verdict
-from isogloss.studies.planning import planner as plan
+from isogloss.studies.planning import job as planned_job
 from isogloss.studies.schema.study_file import read_study
 from isogloss.training.finetuning.finetuned_files import load_finetuned
 
@@ -29,7 +29,7 @@ Diagnose = Callable[..., Verdict]
 @pytest.fixture
 def diagnose(tmp_path: Path, bert: Path, monkeypatch: pytest.MonkeyPatch) -> Diagnose:
     """A diagnosis of Jagur whose training is done by toys; `scores` are those that systems get."""
-    monkeypatch.setattr(plan, "MAKERS", "diagnose_toys")
+    monkeypatch.setattr(planned_job, "STAGE_FUNCTIONS_MODULE", "diagnose_toys")
     monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
 
     def run(scores: dict[str, float], **options: Any) -> Verdict:

@@ -173,11 +173,11 @@ def test_the_page_follows_what_is_being_done(browser: Any, tmp_path: Path) -> No
     Opened(page, f"http://127.0.0.1:{server.server_port}/study?study=trees")
     notice = Notice(store)
     page.locator("input[name=run]").first.check()
-    notice.tell({"job": "finetuned-open0", "label": "x", "stage": "finetuned", "step": 3, "steps": 10}, now=True)
+    notice.write({"job": "finetuned-open0", "label": "x", "stage": "finetuned", "step": 3, "steps": 10}, now=True)
     page.clock.fast_forward(1000)
     page.wait_for_selector("#runs .state.running", timeout=15_000)
     assert "step 3 of 10" in page.locator("#doing").inner_text()
-    entry = store.need(runs_of(parsed())[0].evaluation).whole()
+    entry = store.need(runs_of(parsed())[0].evaluation).checked_folder()
     with store.making("evaluation-open0", {}) as made:
         for name in ("rows.parquet", "predictions.parquet"):
             (made / name).write_bytes((entry / name).read_bytes())

@@ -67,7 +67,7 @@ def test_a_finished_run_is_noticed_among_results(tmp_path: Path) -> None:
     index = StoreIndex(tmp_path)
     assert index.results(["open 0"]).frame.is_empty()
     done = runs_of(parsed())[0]
-    files = store.need(done.evaluation).whole()
+    files = store.need(done.evaluation).checked_folder()
     with store.making("evaluation-open0", {}) as entry:
         for name in ("rows.parquet", "predictions.parquet"):
             (entry / name).write_bytes((files / name).read_bytes())

@@ -106,7 +106,7 @@ def test_what_is_being_done_is_told(tmp_path: Path) -> None:
     client = create_app(tmp_path).test_client()
     notice = Notice(store)
     facts = {"job": "finetuned-open0", "label": "<b>bert</b>", "stage": "finetuned", "step": 3, "steps": 10}
-    notice.tell({**facts, "loss": 0.5, "best": 0.25}, now=True)
+    notice.write({**facts, "loss": 0.5, "best": 0.25}, now=True)
     said = Parsed(page(client, "/now")).said
     assert "<b>bert</b> :  finetuned" in said
     assert "step 3 of 10, loss 0.500, dev 0.2500" in said

@@ -38,7 +38,7 @@ def test_what_is_put_in_comes_out(tmp_path_factory: pytest.TempPathFactory, file
     put(store, **files)
     entry = Store(store.folder).need(ID)
     assert {name: entry.file(name.replace("__", "/")).read_bytes() for name in files} == files
-    assert entry.whole() == store.place(ID)
+    assert entry.checked_folder() == store.place(ID)
     assert store.ids() == {ID}
 
 
@@ -71,7 +71,7 @@ def test_any_changed_byte_is_seen(tmp_path_factory: pytest.TempPathFactory, name
     path.write_bytes(content)
     try:
         entry = store.need(ID)
-        entry.whole()
+        entry.checked_folder()
     except Damaged:
         return
     assert name == "manifest.json"
@@ -84,7 +84,7 @@ def test_a_missing_file_is_seen(tmp_path: Path, name: str) -> None:
     put(store, a=b"1")
     (store.place(ID) / name).unlink()
     with pytest.raises(Damaged):
-        store.need(ID).whole()
+        store.need(ID).checked_folder()
 
 
 def test_an_entry_that_comes_while_one_looks_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,10 +114,10 @@ def test_a_damaged_entry_is_set_aside_and_made_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
     put(store, a=b"1")
     (store.place(ID) / "a").write_bytes(b"2")
-    store.set_aside(ID, "the bytes of a have changed")
+    store.quarantine(ID, "the bytes of a have changed")
     assert store.get(ID) is None
     assert list(store.quarantined().values()) == ["the bytes of a have changed"]
-    store.set_aside(ID, "twice")
+    store.quarantine(ID, "twice")
     put(store, a=b"1")
     assert store.need(ID).file("a").read_bytes() == b"1"
 
@@ -179,7 +179,7 @@ def test_a_kill_at_any_moment_leaves_no_half_entry(tmp_path: Path) -> None:
         codes.append(done.returncode)
         entry = store.get(ID)
         if entry is not None:
-            assert entry.whole().is_dir()
+            assert entry.checked_folder().is_dir()
         if done.returncode == 0:
             break
     assert codes[:5] == [-signal.SIGKILL] * 5

@@ -147,8 +147,8 @@ def test_a_full_disk_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_notices_of_the_living(tmp_path: Path) -> None:
     store = Store(tmp_path)
     notice = Notice(store)
-    notice.tell({"label": "run 1", "step": 3, "steps": 10}, now=True)
-    notice.tell({"label": "run 1", "step": 4, "steps": 10})  # too soon
+    notice.write({"label": "run 1", "step": 3, "steps": 10}, now=True)
+    notice.write({"label": "run 1", "step": 4, "steps": 10})  # too soon
     dead = {"node": locks.node(), "pid": 2**22 + 1, "started": "0", "told": time.time()}
     (tmp_path / "running" / "dead.json").write_text(json.dumps(dead))
     (tmp_path / "running" / "half.json").write_text("{")
@@ -161,5 +161,5 @@ def test_a_notice_never_ends_a_run(tmp_path: Path) -> None:
     store = Store(tmp_path)
     notice = Notice(store)
     (tmp_path / "running").rmdir()
-    notice.tell({"label": "x"}, now=True)
+    notice.write({"label": "x"}, now=True)
     notice.clear()

@@ -1,6 +1,6 @@
-"""Stages of a diagnosis that are done in no time, with scores that a test decides: by what was done to the model.
+"""Stages of a diagnosis that take no time, with scores that a test decides by what was done to the model.
 
-`TOY_SCORES` is a JSON object from what a recipe says (`kind_of`) to the share of words that are right.
+`TOY_SCORES` is a JSON object from the description of a fine-tuning (`treatment`) to the share of words that are right.
 """
 
 from __future__ import annotations
@@ -15,53 +15,52 @@ import polars as pl
 
 from isogloss.core.errors import UsageError
 from isogloss.results.rows.results import RESULT_COLUMNS
-from isogloss.studies.execution.backends import Stage
-from isogloss.studies.execution.jobs import Site
+from isogloss.studies.execution.worker_context import WorkerContext
+from isogloss.studies.planning.stages import EvaluationStage, FineTuningStage, ModelStage
 
 WORDS = 10  # of an item
 
 
-def kind_of(recipe: dict[str, Any], stages: dict[str, str]) -> str:
+def treatment(stage: FineTuningStage, stages: dict[str, str]) -> str:
     """`bilstm`, or what was done to the model and to the text, in one word each."""
-    if recipe["model"]["base"] == "bilstm":
+    if stage.model.base == "bilstm":
         return "bilstm"
-    stored = stages.get(recipe["model"]["stored"] or "", "")
-    done = [one["name"] for one in recipe["model"]["changes"]]
-    noise = ["noise"] if "character_noise" in recipe["settings"] else []
-    switched = ["switched"] if any("switched" in one for one in recipe["train"]) else []
-    text = [one["name"] for one in recipe["text"]]
+    stored = stages.get(stage.model.stored or "", "")
+    done = [intervention.name for _, intervention in stage.model.interventions]
+    noise = ["noise"] if "character_noise" in stage.settings else []
+    switched = ["switched"] if any("switched" in reference for reference in stage.corpora.train) else []
+    text = [change.name for change in stage.corpora.text_changes]
     return "+".join([*([stored] if stored else []), *done, *text, *noise, *switched]) or "plain"
 
 
-def make_model(stage: Stage, folder: Path | None, site: Site) -> None:
+def compute_model(stage: ModelStage, folder: Path | None, context: WorkerContext) -> None:
     assert folder
-    before = stage.recipe["stored"]
-    told = [site.entry(before).file("done").read_text()] if before else []
-    (folder / "done").write_text("+".join([*told, *(one["name"] for one in stage.recipe["changes"])]))
+    before = [context.entry(id).file("done").read_text() for id in stage.needs]
+    (folder / "done").write_text("+".join([*before, *(change.name for _, change in stage.model.interventions)]))
 
 
-def make_finetuned(stage: Stage, folder: Path | None, site: Site) -> None:
-    kind = kind_of(stage.recipe, {id: site.entry(id).file("done").read_text() for id in stage.needs})
+def compute_finetuning(stage: FineTuningStage, folder: Path | None, context: WorkerContext) -> None:
+    kind: Any = treatment(stage, {id: context.entry(id).file("done").read_text() for id in stage.needs})
     with open(os.environ["TOY_LOG"], "a") as log:
-        log.write(f"{kind} {stage.recipe['seed']}\n")
+        log.write(f"{kind} {stage.seed}\n")
     if kind == os.environ.get("TOY_FAILS"):
         raise UsageError("this remedy is not for toys")
-    site.made[stage.id] = kind
+    context.networks[stage.id] = kind
     if folder:
         (folder / "model").mkdir()
-        (folder / "model" / "kind").write_text(f"{kind} {stage.recipe['seed']}")
+        (folder / "model" / "kind").write_text(f"{kind} {stage.seed}")
 
 
-def make_evaluation(stage: Stage, folder: Path | None, site: Site) -> None:
+def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: WorkerContext) -> None:
     assert folder
-    kind, seed = site.made[stage.needs[0]], stage.recipe["seed"]
+    kind, seed = str(context.networks[stage.needs[0]]), stage.seed
     score = json.loads(os.environ["TOY_SCORES"])[kind]
     rows, predictions = [], []
-    for target, split in [(stage.recipe["source"], "dev"), *((name, "test") for name in stage.recipe["targets"])]:
+    for target, split in [(stage.corpora.source, "dev"), *((name, "test") for name in stage.targets)]:
         chance = random.Random(f"{kind} {seed} {target} {split}")
         right = [sum(chance.random() < score for _ in range(WORDS)) for _ in range(100)]
-        facts = {"study": "", "run": "", "model": "", "changes": "", "task": stage.recipe["task"], "seed": seed}
-        facts |= {"source": stage.recipe["source"], "target": target, "split": split}
+        facts = {"study": "", "run": "", "model": "", "changes": "", "task": stage.corpora.task, "seed": seed}
+        facts |= {"source": stage.corpora.source, "target": target, "split": split}
         rows.append({**facts, "metric": "accuracy", "n": 100, "value": sum(right) / WORDS / 100})
         if split == "test":
             predictions += [
@@ -69,3 +68,10 @@ def make_evaluation(stage: Stage, folder: Path | None, site: Site) -> None:
             ]
     pl.DataFrame(rows, schema=RESULT_COLUMNS).write_parquet(folder / "rows.parquet")
     pl.DataFrame(predictions).drop("split").write_parquet(folder / "predictions.parquet")
+
+
+STAGE_FUNCTIONS = {
+    ModelStage: compute_model,
+    FineTuningStage: compute_finetuning,
+    EvaluationStage: compute_evaluation,
+}

@@ -17,9 +17,9 @@ STUDY: dict[str, Any] = {
 
 def main(store: str, seeds: str, out: str, networks: str) -> None:
     from isogloss.studies.execution.run_study import run_study
-    from isogloss.studies.planning import planner as plan
+    from isogloss.studies.planning import job
 
-    plan.MAKERS = "toy_makers"
+    job.STAGE_FUNCTIONS_MODULE = "toy_makers"
     results = run_study({**STUDY, "seeds": int(seeds), "networks": networks}, store=store, device="cpu", workers=2)
     assert not results.failed, results.failed
     results.frame.write_parquet(out)

@@ -1,7 +1,7 @@
-"""Stages that are done in no time, in place of real ones: for tests of what happens around them.
+"""Stages that take no time, in place of the real ones: for tests of backends, jobs and the store.
 
-`make_…` have the names of the real makers, so that a whole study can be done with them. What a recipe's `trouble`
-says happens once for every file that it names: such a file is a match that burns down.
+`STAGE_FUNCTIONS` has a function for each kind of stage that a study without changed models needs. What the `trouble` of
+a toy stage names happens once for every file that it gives: the file is removed when it happens.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import os
 import signal
 import time
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -19,30 +22,41 @@ import isogloss
 from isogloss.core.seeds import derive_seed
 from isogloss.results.rows.curves import CURVE_COLUMNS, SHAPE_COLUMNS
 from isogloss.results.rows.results import RESULT_COLUMNS
-from isogloss.studies.execution.backends import Job, Stage
-from isogloss.studies.execution.jobs import Site
+from isogloss.studies.execution.worker_context import WorkerContext
+from isogloss.studies.planning.job import Job
+from isogloss.studies.planning.stages import EvaluationStage, FineTuningStage, SimilarityStage, Stage
 
 
-def make_square(stage: Stage, folder: Path | None, site: Site) -> None:
-    recipe = stage.recipe
-    if "log" in recipe:
-        with open(recipe["log"], "a") as log:
-            log.write(f"{recipe['n']}\n")
-    for name, match in recipe.get("trouble", {}).items():
-        if _burns(match):
+@dataclass(frozen=True)
+class ToyStage(Stage):
+    """The square of `number` plus the results of the stages that it needs."""
+
+    number: int
+    log: str = ""
+    trouble: Mapping[str, str | int] = field(default_factory=dict)
+    seconds: float = 0.0
+    kind = "toy"
+
+
+def compute_square(stage: ToyStage, folder: Path | None, context: WorkerContext) -> None:
+    if stage.log:
+        with open(stage.log, "a") as log:
+            log.write(f"{stage.number}\n")
+    for name, file in stage.trouble.items():
+        if _happens(file):
             TROUBLE[name]()
-    time.sleep(recipe.get("seconds", 0))
-    needed = [json.loads(site.entry(id).file("square.json").read_bytes()) for id in stage.needs]
+    time.sleep(stage.seconds)
+    needed = [json.loads(context.entry(id).file("square.json").read_bytes()) for id in stage.needs]
     if folder:
-        (folder / "square.json").write_text(json.dumps(recipe["n"] ** 2 + sum(needed)))
+        (folder / "square.json").write_text(json.dumps(stage.number**2 + sum(needed)))
 
 
-def _burns(match: str | int) -> bool:
-    """Whether a match is left: a file that is removed, or always (0)."""
-    if match == 0:
+def _happens(file: str | int) -> bool:
+    """Once if a file is given, which is removed; always if 0 is given."""
+    if file == 0:
         return True
     try:
-        os.unlink(match)
+        os.unlink(file)
     except FileNotFoundError:
         return False
     return True
@@ -65,53 +79,63 @@ TROUBLE = {
 }
 
 
-def square(n: int, needs: tuple[str, ...] = (), **recipe: object) -> Job:
+def square(n: int, needs: tuple[str, ...] = (), **options: Any) -> Job:
     """A job of one stage."""
     stages = tuple(f"toy-{name}" for name in needs)
-    stage = Stage(f"toy-{n}", "toy", "toy_makers:make_square", {"n": n, **recipe}, stages)
-    return Job(stage.id, f"square of {n}", (stage,), stages)
+    options = {name: str(value) if name == "log" else value for name, value in options.items()}
+    stage = ToyStage(f"toy-{n}", stages, n, **options)
+    return Job(stage.id, f"square of {n}", (stage,), stages, module="toy_makers")
 
 
-def make_finetuned(stage: Stage, folder: Path | None, site: Site) -> None:
+def compute_finetuning(stage: FineTuningStage, folder: Path | None, context: WorkerContext) -> None:
     time.sleep(float(os.environ.get("TOY_SECONDS", "0")))
     log = os.environ.get("TOY_LOG")
     if log:
         with open(log, "a") as file:
             file.write(f"{stage.id}\n")
-    site.made[stage.id] = stage.id
+    network: Any = stage.id
+    context.networks[stage.id] = network
     if folder:
         (folder / "network").write_bytes(stage.id.encode() * 100)
 
 
-def make_similarity(stage: Stage, folder: Path | None, site: Site) -> None:
+def compute_similarity(stage: SimilarityStage, folder: Path | None, context: WorkerContext) -> None:
     """Curves that rise by 0.1 from layer to layer, the same for all."""
     assert folder
     (languages,) = (
-        one.removeprefix("lab:").partition("/")[0].split(",") for one in stage.recipe["measure"]["parallel"].values()
+        reference.removeprefix("lab:").partition("/")[0].split(",") for reference in stage.measure.parallel.values()
     )
-    source = stage.recipe["measure"]["source"]
+    source = stage.source
     rows = [
         {"model": "", "source": source, "target": target, "index": index, "layer": layer, "stage": "block"}
         | {"value": layer / 10, "n": 1, "note": ""}
         for target in languages
         if target != source
-        for index in stage.recipe["measure"]["indexes"]
+        for index in stage.measure.indexes
         for layer in range(4)
     ]
     pl.DataFrame(rows, schema=CURVE_COLUMNS).write_parquet(folder / "curves.parquet")
     pl.DataFrame(schema=SHAPE_COLUMNS).write_parquet(folder / "shapes.parquet")
 
 
-def make_evaluation(stage: Stage, folder: Path | None, site: Site) -> None:
+def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: WorkerContext) -> None:
     """Scores that are a function of the identity, and of nothing else."""
     assert folder
-    tuned = stage.needs[0]
-    assert tuned in site.made or site.entry(tuned).file("network").read_bytes() == tuned.encode() * 100
+    id = stage.needs[0]
+    assert id in context.networks or context.entry(id).file("network").read_bytes() == id.encode() * 100
     rows = [
-        {"study": "", "run": "", "model": "", "changes": "", "task": stage.recipe["task"], "metric": "accuracy"}
-        | {"source": stage.recipe["source"], "target": target, "split": "test", "seed": stage.recipe["seed"], "n": 1}
+        {"study": "", "run": "", "model": "", "changes": "", "task": stage.corpora.task, "metric": "accuracy"}
+        | {"source": stage.corpora.source, "target": target, "split": "test", "seed": stage.seed, "n": 1}
         | {"value": derive_seed(0, stage.id, target) / 2**63}
-        for target in stage.recipe["targets"]
+        for target in stage.targets
     ]
     pl.DataFrame(rows, schema=RESULT_COLUMNS).write_parquet(folder / "rows.parquet")
     pl.DataFrame(rows, schema=RESULT_COLUMNS).write_parquet(folder / "predictions.parquet")
+
+
+STAGE_FUNCTIONS = {
+    ToyStage: compute_square,
+    FineTuningStage: compute_finetuning,
+    SimilarityStage: compute_similarity,
+    EvaluationStage: compute_evaluation,
+}

@@ -21,7 +21,7 @@ def gc(
     """List leftovers, damaged entries and (with --keep, --older) entries no longer needed, or remove them."""
     from isogloss.core.errors import InputError
     from isogloss.store.entries import MARK, Store
-    from isogloss.store.garbage import garbage, sweep
+    from isogloss.store.garbage import garbage, remove_garbage
 
     if not (store / MARK).is_file():
         raise InputError(store, f"a store (with {MARK})", "none")
@@ -32,7 +32,7 @@ def gc(
     if removable:
         show_table(f"{store}: {total}", ("what", "size", "why"), rows)
     if delete:
-        sweep(opened, removable)
+        remove_garbage(opened, removable)
         out.print(f"removed: {total}")
     elif removable:
         out.print("nothing was removed; --delete removes them")

@@ -69,9 +69,9 @@ def families() -> Iterable[Row]:
 
 
 def changes() -> Iterable[Row]:
-    from isogloss.studies.schema.interventions import CHANGES
+    from isogloss.studies.schema.interventions import INTERVENTIONS
 
-    for name, kind in CHANGES.items():
+    for name, kind in INTERVENTIONS.items():
         yield name, ", ".join(kind.arguments.model_fields), "stored" if kind.stored else "done for each run"
 
 

@@ -36,9 +36,9 @@ def run(
     backend: Annotated[str, typer.Option(help="Where runs are done (see `isogloss ls backends`).")] = "local",
     workers: Annotated[int | None, typer.Option(min=0, help="Processes; as many as there is room for.")] = None,
     per_gpu: Annotated[int | None, typer.Option(min=1, help="Runs that share a GPU at a time.")] = None,
-    together: Annotated[
+    stack: Annotated[
         int,
-        typer.Option(min=1, help="Runs alike but for weights and seeds that are trained as one, for speed on a GPU."),
+        typer.Option(min=1, help="Train up to N runs that differ only in weights and seeds as one network (GPU)."),
     ] = 1,
     option: Annotated[
         list[str] | None,
@@ -75,7 +75,7 @@ def run(
                 backend=backend,
                 set=parse_overrides(set or []),
                 device=device,
-                together=together,
+                stack=stack,
                 watch=watch,
                 **options,
             )

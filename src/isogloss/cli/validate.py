@@ -24,13 +24,13 @@ def validate(
     gpus: Annotated[
         str, typer.Option(help="How long a study would take on so many GPUs, one job on each: 1,8,64.")
     ] = "",
-    together: Annotated[
-        int, typer.Option(min=1, help="With --gpus: up to so many runs as one network, as in `isogloss run`.")
+    stack: Annotated[
+        int, typer.Option(min=1, help="With --gpus: the number of runs trained as one stack, as in `isogloss run`.")
     ] = 1,
 ) -> None:
     """Say what kind of corpus a file is and count it, explain a study, or say what is wrong and where."""
     if file.suffix in (".yaml", ".yml") and format is None:
-        _study(file, set or [], store, _numbers(gpus), together)
+        _study(file, set or [], store, _numbers(gpus), stack)
         return
     from isogloss.corpora.readers import read_file
 
@@ -51,7 +51,7 @@ def _numbers(gpus: str) -> list[int]:
     return sorted({int(number) for number in numbers})
 
 
-def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int], together: int) -> None:
+def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int], stack: int) -> None:
     """Runs, what they share, what is done, what it will cost; what is not here is told last."""
     from isogloss.studies.execution.run_study import open_store, planned, store_folder
     from isogloss.studies.planning.explain import explain
@@ -59,7 +59,7 @@ def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int], tog
 
     store = open_store(folder) if store_folder(folder).exists() else None  # to look at a study leaves no traces
     plan = planned(file, store, set=parse_overrides(set), device="cuda" if gpus else None)
-    show_table(f"{file}: study", ("", ""), explain(plan, store, gpus, together))
+    show_table(f"{file}: study", ("", ""), explain(plan, store, gpus, stack))
     for error in plan.missing.values():
         print_note(f"not here: {error}")
     if plan.missing:

@@ -17,7 +17,7 @@ from isogloss.core.errors import IsoglossError
 from isogloss.diagnosis.treatments import StudyDocument
 from isogloss.results.rows.results import Results
 from isogloss.results.rows.study_results import StudyResults
-from isogloss.store.entries import Store, write_whole
+from isogloss.store.entries import Store, write_atomically
 from isogloss.store.study_records import Run
 from isogloss.studies.execution.backends import Outcome, new_backend
 from isogloss.studies.execution.run_study import Watch, planned, run_study
@@ -67,7 +67,7 @@ class StudyRunner:
         plan = planned(study, self.store, device=self.device)
         times = {study["name"]: time.monotonic() - start, **self.times()}  # the time of the first run is kept
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self.folder / TIMES_FILE, json.dumps(times).encode())
+        write_atomically(self.folder / TIMES_FILE, json.dumps(times).encode())
         return StudyOutcome(study, plan, results, times[study["name"]])
 
     def times(self) -> dict[str, float]:
@@ -88,7 +88,7 @@ class StudyRunner:
         part = folder.with_name(f".{folder.name}.part")
         for old in (part, folder):
             shutil.rmtree(old, ignore_errors=True)
-        shutil.copytree(self.store.need(run.finetuned).whole() / "model", part)
+        shutil.copytree(self.store.need(run.finetuned).checked_folder() / "model", part)
         part.rename(folder)
 
     def _recompute(self, outcome: StudyOutcome, run: Run) -> None:

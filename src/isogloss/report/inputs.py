@@ -18,7 +18,7 @@ from isogloss.results.rows.distance_histograms import HISTOGRAM_COLUMNS, NO_DIST
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
 from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults, read_study_results
 from isogloss.store.entries import MARK, Store
-from isogloss.store.study_records import made_with, read_record
+from isogloss.store.study_records import environments, read_record
 
 Path_ = str | os.PathLike[str]
 SAVED = "results.parquet"  # what `isogloss transfer --out` leaves in its folder, beside the predictions of each run
@@ -77,7 +77,7 @@ def inputs_from_store(folder: Path_, study: str | None = None) -> ReportInputs:
         results.distances.labelled(),
         command=record.command,
         study=record.study,
-        made=made_with(record, store),
+        made=environments(record, store),
         planned=len(record.runs),
     )
 

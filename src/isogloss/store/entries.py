@@ -78,7 +78,7 @@ class Entry:
             raise Damaged(self.id, f"{name}: {error.strerror}") from None
         return path
 
-    def whole(self) -> Path:
+    def checked_folder(self) -> Path:
         """The folder, every file of which was checked."""
         for name in self.manifest["files"]:
             self.file(name)
@@ -105,7 +105,7 @@ class Store:
     def _check_version(self) -> None:
         mark = self.folder / MARK
         if not mark.exists():
-            write_whole(mark, json.dumps({"store": VERSION}).encode())
+            write_atomically(mark, json.dumps({"store": VERSION}).encode())
         try:
             version = json.loads(mark.read_bytes())["store"]
         except (ValueError, KeyError, TypeError):
@@ -173,7 +173,7 @@ class Store:
         """A folder for what a stage can go on from; removed with `finished`."""
         return self.folder / "work" / id
 
-    def finished(self, id: str) -> None:
+    def remove_checkpoints(self, id: str) -> None:
         shutil.rmtree(self.work(id), ignore_errors=True)
 
     def lock(self, id: str) -> Lock | None:
@@ -186,7 +186,7 @@ class Store:
     def locked(self, id: str) -> bool:
         return held(self.folder / "locks" / id)
 
-    def set_aside(self, id: str, reason: str) -> None:
+    def quarantine(self, id: str, reason: str) -> None:
         """Move a damaged entry out of the way, to be made again."""
         aside = self.folder / "quarantine" / f"{id}.{secrets.token_hex(4)}"
         with contextlib.suppress(FileNotFoundError):  # another process was quicker
@@ -207,7 +207,7 @@ class Store:
             shutil.rmtree(gone, ignore_errors=True)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """A small file that is there whole or not at all; for what may be lost with the power, so nothing waits."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:

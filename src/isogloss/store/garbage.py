@@ -14,7 +14,7 @@ from isogloss.store.locks import held
 from isogloss.store.running_jobs import running
 from isogloss.store.study_records import read_records
 
-DAY = 24 * 60 * 60
+DAY_SECONDS = 24 * 60 * 60
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def garbage(store: Store, *, keep: Sequence[str] = (), older: float | None = Non
     return [Garbage(path, _size(path), why) for path, why in found]
 
 
-def sweep(store: Store, found: Iterable[Garbage]) -> None:
+def remove_garbage(store: Store, found: Iterable[Garbage]) -> None:
     """Remove what was found. Entries vanish by renaming first, so that no half of one is ever read."""
     for one in found:
         if one.path.parent.parent.name == "entries":
@@ -70,7 +70,7 @@ def _leftovers(store: Store) -> Iterator[tuple[Path, str]]:
 def _entries(store: Store, used: set[str], older: float | None) -> Iterator[tuple[Path, str]]:
     for id in sorted(store.ids() - used):
         path = store.place(id)
-        days = (time.time() - path.stat().st_mtime) / DAY
+        days = (time.time() - path.stat().st_mtime) / DAY_SECONDS
         if older is None or days >= older:
             yield path, "of no study that is kept" if older is None else f"made {days:.0f} days ago"
 

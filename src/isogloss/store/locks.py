@@ -64,7 +64,7 @@ def acquire(path: Path) -> Lock | None:
         try:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         except FileExistsError:
-            if not _taken_from_the_dead(path):
+            if not break_stale_lock(path):
                 return None
             continue
         try:
@@ -144,7 +144,7 @@ def _age(path: Path) -> float:
     return now - path.stat().st_mtime
 
 
-def _taken_from_the_dead(path: Path) -> bool:
+def break_stale_lock(path: Path) -> bool:
     """Remove the lock if its holder is dead; of several that try, one does, and never a lock that is new."""
     guard = path.with_name(f"{path.name}.takeover")
     try:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from isogloss.store.entries import Store, write_whole
+from isogloss.store.entries import Store, write_atomically
 from isogloss.store.locks import STALE, Owner, this_process
 
-EVERY = 0.5  # seconds between two notices of one process
+MIN_NOTICE_SECONDS = 0.5  # seconds between two notices of one process
 
 
 class Notice:
@@ -25,12 +25,12 @@ class Notice:
         self._path = store.folder / "running" / f"{host}-{owner.pid}.json"
         self._told = 0.0
 
-    def tell(self, facts: Mapping[str, Any], *, now: bool = False) -> None:
+    def write(self, facts: Mapping[str, Any], *, now: bool = False) -> None:
         """Say what is being done: `label` of the run, `stage`, `step` of `steps`, `loss`, `best` …"""
-        if now or time.monotonic() - self._told >= EVERY:
+        if now or time.monotonic() - self._told >= MIN_NOTICE_SECONDS:
             self._told = time.monotonic()
             with contextlib.suppress(OSError):
-                write_whole(self._path, json.dumps({**self._facts, **facts, "told": time.time()}).encode())
+                write_atomically(self._path, json.dumps({**self._facts, **facts, "told": time.time()}).encode())
 
     def clear(self) -> None:
         with contextlib.suppress(OSError):

@@ -10,7 +10,7 @@ from typing import Any
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.store.entries import Damaged, Store, write_whole
+from isogloss.store.entries import Damaged, Store, write_atomically
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Record:
 
 def write_record(store: Store, record: Record) -> None:
     content = json.dumps(asdict(record), ensure_ascii=False)
-    write_whole(store.folder / "studies" / f"{record.name}.json", content.encode())
+    write_atomically(store.folder / "studies" / f"{record.name}.json", content.encode())
 
 
 def read_records(store: Store) -> list[Record]:
@@ -86,7 +86,7 @@ def read_record(store: Store, name: str | None = None) -> Record:
     return records[check_name(name or next(iter(records)), records, "study of this store")]
 
 
-def made_with(record: Record, store: Store) -> list[tuple[dict[str, str], int]]:
+def environments(record: Record, store: Store) -> list[tuple[dict[str, str], int]]:
     """The machines and versions that made the runs that are done, and how many each, the busiest first."""
     counts: Counter[tuple[tuple[str, str], ...]] = Counter()
     for run in record.runs:

@@ -19,10 +19,11 @@ from toy_makers import square
 from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.store.entries import Store, StoreFull
 from isogloss.store.locks import this_process
-from isogloss.studies.execution.backends import Job, Outcome
+from isogloss.studies.execution.backends import Outcome
 from isogloss.studies.execution.backends.local import LocalBackend
 from isogloss.studies.execution.backends.queue import Queue
-from isogloss.studies.execution.jobs import attempt
+from isogloss.studies.execution.run_job import run_job
+from isogloss.studies.planning.job import Job
 
 
 def done(store: Path) -> dict[str, int]:
@@ -79,7 +80,7 @@ def test_a_worker_that_dies_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_job_that_kills_every_worker_is_given_up_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isogloss.studies.execution.backends.queue.RETRIES", 1)
+    monkeypatch.setattr("isogloss.studies.execution.backends.queue.MAX_RETRIES", 1)
     told = run([square(1, trouble={"killed": 0}), square(2)], tmp_path)
     assert last(told) == {"toy-1": "failed", "toy-2": "done"}
     assert "died 2 times" in told["toy-1"][-1].reason
@@ -103,7 +104,7 @@ def test_a_stage_that_another_process_makes_is_waited_for(tmp_path: Path) -> Non
     store = Store(tmp_path)
     lock = store.lock("toy-1")
     assert lock
-    assert attempt(square(1), str(tmp_path)).state == "busy"
+    assert run_job(square(1), str(tmp_path)).state == "busy"
 
     def finish() -> None:
         with store.making("toy-1", {}) as folder:
@@ -224,7 +225,7 @@ def test_two_processes_share_the_work(tmp_path: Path) -> None:
 
 
 def test_queue_gives_back_what_is_busy_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isogloss.studies.execution.backends.queue.PATIENCE", 0.05)
+    monkeypatch.setattr("isogloss.studies.execution.backends.queue.BUSY_RETRY_SECONDS", 0.05)
     queue = Queue([square(1), square(2)], "store", lambda outcome: None)
     first = queue.next()
     assert first
@@ -292,7 +293,7 @@ def test_memory_of_a_shared_gpu_goes_back_before_every_stage_and_after_a_job(
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: given_back.append("once"))
     Store(tmp_path)
-    assert attempt(square(1), str(tmp_path)).state == "done"
+    assert run_job(square(1), str(tmp_path)).state == "done"
     assert len(given_back) == 2
-    assert attempt(square(2, trouble={"failed": 0}), str(tmp_path)).state == "failed"
+    assert run_job(square(2, trouble={"failed": 0}), str(tmp_path)).state == "failed"
     assert len(given_back) == 4

@@ -20,10 +20,11 @@ from isogloss import __version__
 from isogloss.core.errors import MissingExtra, UnknownName, UsageError
 from isogloss.store.entries import Store, StoreFull
 from isogloss.store.running_jobs import running
-from isogloss.studies.execution.backends import RETRIES, Job, Outcome
-from isogloss.studies.execution.backends.ray import Foreman, RayBackend, _beacon, _room, _share
+from isogloss.studies.execution.backends import MAX_RETRIES, Outcome
+from isogloss.studies.execution.backends.ray import RayActor, RayBackend, _beacon, _capacity, _resources
 from isogloss.studies.execution.run_study import run_study
-from isogloss.studies.planning import planner as plan
+from isogloss.studies.planning import job as planned_job
+from isogloss.studies.planning.job import Job
 
 
 @pytest.mark.parametrize("options", [{"workers": 0}, {"per_gpu": 0}, {"workers": "all"}])
@@ -64,22 +65,22 @@ def test_room_in_a_cluster(device: str, threads: int, per_gpu: int, room: int) -
         {"Alive": True, "Resources": {"CPU": 3.0}},
         {"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}},
     ]
-    assert _room(nodes, device, threads, per_gpu) == room
+    assert _capacity(nodes, device, threads, per_gpu) == room
 
 
 @pytest.mark.parametrize("per_gpu", range(1, 33))
 def test_shares_of_a_gpu_fit_it(per_gpu: int) -> None:
-    share = _share("cuda", 1, per_gpu)["num_gpus"]
+    share = _resources("cuda", 1, per_gpu)["num_gpus"]
     assert share * per_gpu <= 1 < share * (per_gpu + 1)
 
 
 def test_a_foreman_does_jobs_and_tells_of_a_death(tmp_path: Path) -> None:
     Store(tmp_path)
-    foreman = Foreman(str(tmp_path), "cpu", 1, os.getcwd())
-    first = foreman.do(square(3))
+    actor = RayActor(str(tmp_path), "cpu", 1, os.getcwd())
+    first = actor.run(square(3))
     assert isinstance(first, Outcome)
     assert first.state == "done"
-    died = foreman.do(square(4, trouble={"killed": 0}))
+    died = actor.run(square(4, trouble={"killed": 0}))
     assert isinstance(died, str)
     assert "SIGKILL" in died
     assert Store(tmp_path).ids() == {"toy-3"}
@@ -87,24 +88,24 @@ def test_a_foreman_does_jobs_and_tells_of_a_death(tmp_path: Path) -> None:
 
 def test_a_foreman_passes_an_interrupt_on(tmp_path: Path) -> None:
     Store(tmp_path)
-    foreman = Foreman(str(tmp_path), "cpu", 1, os.getcwd())
-    foreman.interrupt()  # no worker yet: nothing happens
+    actor = RayActor(str(tmp_path), "cpu", 1, os.getcwd())
+    actor.interrupt()  # no worker yet: nothing happens
     told: list[Any] = []
-    thread = threading.Thread(target=lambda: told.append(foreman.do(square(1, seconds=60))))
+    thread = threading.Thread(target=lambda: told.append(actor.run(square(1, seconds=60))))
     thread.start()
     until(lambda: list((tmp_path / "locks").iterdir()))
-    foreman.interrupt()
+    actor.interrupt()
     thread.join(30)
     assert told == ["exit code 130"]
     assert not list((tmp_path / "locks").iterdir())
 
 
 def test_a_foreman_complains_of_another_store_or_version(tmp_path: Path) -> None:
-    foreman = Foreman(str(tmp_path), "cpu", 1, os.getcwd())
+    actor = RayActor(str(tmp_path), "cpu", 1, os.getcwd())
     with _beacon(str(tmp_path)) as beacon:
-        assert foreman.report(beacon, __version__)[1] == ""
-        assert "and not 0.0.0" in foreman.report(beacon, "0.0.0")[1]
-    assert "does not see the store" in foreman.report(beacon, __version__)[1]
+        assert actor.check_node(beacon, __version__)[1] == ""
+        assert "expected 0.0.0" in actor.check_node(beacon, "0.0.0")[1]
+    assert "does not see the store" in actor.check_node(beacon, __version__)[1]
 
 
 def until(true: Callable[[], Any], seconds: float = 60) -> Any:
@@ -176,7 +177,7 @@ def weights(store: Path) -> dict[str, str]:
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the actors through Linux's /proc")
 def test_a_worker_an_actor_and_a_node_are_killed(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the middle of a study: a worker process, then an actor's, then a whole node."""
-    monkeypatch.setattr(plan, "MAKERS", "toy_makers")
+    monkeypatch.setattr(planned_job, "STAGE_FUNCTIONS_MODULE", "toy_makers")
     study, store = {**STUDY, "seeds": 12}, tmp_path / "ray"
     killed: list[str] = []
     lost: list[str] = []
@@ -245,7 +246,7 @@ def test_errors_and_a_job_that_kills_every_worker(cluster: Any, tmp_path: Path) 
         "toy-3": "failed",
         "toy-4": "done",
     }
-    assert f"died {RETRIES + 1} times" in told["toy-1"][-1].reason
+    assert f"died {MAX_RETRIES + 1} times" in told["toy-1"][-1].reason
     assert "no such square" in told["toy-2"][-1].reason
     assert told["toy-3"][-1].reason.startswith("needs 'square of 2', which failed")
     with pytest.raises(StoreFull):

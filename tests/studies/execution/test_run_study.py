@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,11 @@ from isogloss.report.inputs import inputs_from_store
 from isogloss.report.page import _facts
 from isogloss.results.rows.study_results import StudyResults, read_published
 from isogloss.store.entries import Store
-from isogloss.store.study_records import made_with, read_record
-from isogloss.studies.execution import jobs as work
-from isogloss.studies.execution import stages as makers
+from isogloss.store.study_records import environments, read_record
+from isogloss.studies.execution import finetuning, measurements
+from isogloss.studies.execution import run_job as work
 from isogloss.studies.execution.run_study import planned, run_study
-from isogloss.studies.planning import planner as plan
+from isogloss.studies.planning import job as planned_job
 from isogloss.studies.schema import text_changes
 from isogloss.studies.schema.text_changes import TextArguments, TextChangeKind
 
@@ -37,7 +36,7 @@ SMALL: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _fresh_memory() -> None:
-    work._site.cache_clear()
+    work._worker_context.cache_clear()
 
 
 def study(bert: Path, **changes: Any) -> dict[str, Any]:
@@ -96,8 +95,8 @@ def done(finished: Path, tmp_path: Path) -> Path:
 
 def test_what_is_done_is_not_done_again(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(study(bert, seeds=1), tmp_path)
-    monkeypatch.setattr(makers, "finetune", never)
-    monkeypatch.setattr(makers, "scores", never)
+    monkeypatch.setattr(finetuning, "finetune", never)
+    monkeypatch.setattr(measurements, "evaluate_targets", never)
     again = run(study(bert, seeds=1), tmp_path)
     assert again.frame.equals(first.frame)
     assert again.predictions.collect().equals(first.predictions.collect())
@@ -111,7 +110,7 @@ def test_new_targets_are_scored_with_the_networks_at_hand(
     bert: Path, done: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = run(study(bert, seeds=1), done)
-    monkeypatch.setattr(makers, "finetune", never)
+    monkeypatch.setattr(finetuning, "finetune", never)
     more = run(study(bert, seeds=1, targets={**SMALL["targets"], "qlc": "lab:qlc/test/5"}), done)
     old = more.frame.filter(pl.col("target") != "qlc")
     assert old["value"].equals(first.frame["value"])
@@ -130,7 +129,7 @@ def test_an_interrupted_run_goes_on_from_its_checkpoint(
     bert: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = run(study(bert, seeds=1), finished)
-    monkeypatch.setattr(makers, "APART", 0.0)
+    monkeypatch.setattr(finetuning, "MIN_CHECKPOINT_SECONDS", 0.0)
     seen: list[int] = []
 
     def interrupting(report: Any, site: Any) -> None:
@@ -139,13 +138,13 @@ def test_an_interrupted_run_goes_on_from_its_checkpoint(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(makers, "_tell", interrupting)
+        patch.setattr(finetuning, "report_progress", interrupting)
         with pytest.raises(KeyboardInterrupt):
             run(study(bert, seeds=1), tmp_path / "store")
     assert len(list((tmp_path / "store/work").rglob("state.pt"))) == 1
     assert not any((tmp_path / "store/locks").iterdir())
     epochs: list[int] = []
-    monkeypatch.setattr(makers, "_tell", lambda report, site: epochs.append(report.epoch))
+    monkeypatch.setattr(finetuning, "report_progress", lambda report, site: epochs.append(report.epoch))
     again = run(study(bert, seeds=1), tmp_path / "store")
     assert again.frame.equals(whole.frame)
     assert epochs[0] == 2, "the first epoch is not done again"
@@ -159,15 +158,15 @@ def test_a_damaged_entry_is_made_again_and_told(bert: Path, done: Path, name: st
     store = Store(done)
     id = planned(study(bert, seeds=1), store, device="cpu").runs[0].evaluation
     (store.place(id) / name).write_bytes(b"something else")
-    work._site.cache_clear()
+    work._worker_context.cache_clear()
     if name == "predictions.parquet":  # read when it is asked for
         again = run(study(bert, seeds=1), done)
         with pytest.raises(Exception, match="damaged"):
             again.predictions.collect()
-        store.set_aside(id, "damaged")
+        store.quarantine(id, "damaged")
         again = run(study(bert, seeds=1), done)
     else:
-        with pytest.warns(UserWarning, match="damaged.*set aside"):
+        with pytest.warns(UserWarning, match="damaged.*quarantined"):
             again = run(study(bert, seeds=1), done)
     assert again.frame.equals(first.frame)
     assert again.predictions.collect().equals(predicted)
@@ -186,7 +185,7 @@ def test_a_damaged_model_is_made_again(bert: Path, tmp_path: Path, networks: str
         store.remove(id)
     (model,) = [id for id in store.ids() if id.startswith("model-")]
     next(store.place(model).rglob("*.safetensors")).write_bytes(b"1")
-    work._site.cache_clear()
+    work._worker_context.cache_clear()
     with pytest.warns(UserWarning, match="model-.*damaged"):
         again = run(data, tmp_path)
     assert not again.failed
@@ -250,7 +249,7 @@ def test_nothing_but_similarity(bert: Path, tmp_path: Path) -> None:
     assert len(pl.read_csv(tmp_path / "rows.csv")) == 2 * len(alone.frame)
     results.write(tmp_path / "table.md")
     assert "best layer" in (tmp_path / "table.md").read_text()
-    assert made_with(read_record(Store(tmp_path)), Store(tmp_path))[0][1] == 2
+    assert environments(read_record(Store(tmp_path)), Store(tmp_path))[0][1] == 2
     assert _facts(inputs_from_store(tmp_path)) == "2 runs · 1 model · 2 columns · 1 source · 2 targets"
     assert run(data, tmp_path).curves.frame.equals(results.curves.frame)
 
@@ -265,7 +264,7 @@ def test_adapted_models_are_made_once_and_kept(bert: Path, tmp_path: Path, monke
     assert [id.partition("-")[0] for id in store.ids()].count("model") == 1
     assert not any((tmp_path / "work").iterdir())
     model = next(id for id in store.ids() if id.startswith("model"))
-    adapted = ig.load_model(store.need(model).whole() / "model", device="cpu")
+    adapted = ig.load_model(store.need(model).checked_folder() / "model", device="cpu")
     alone = ig.adapt(str(bert), ig.Laboratory().text("qlb", 20), steps=4, seed=3, device="cpu", **fast)
     for name, weights in alone.body.state_dict().items():
         assert adapted.body.state_dict()[name].equal(weights), name
@@ -392,9 +391,9 @@ def test_toy_studies_of_any_shape_are_gathered_in_full(
         "reference": columns[0],
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "MAKERS", "toy_makers")
+        patch.setattr(planned_job, "STAGE_FUNCTIONS_MODULE", "toy_makers")
         results = run({**STUDY, **shape}, tmp_path_factory.mktemp("store"))
     assert len(results.frame) == seeds * len(columns) * len(sources) * 2
     assert results.frame["run"].n_unique() == seeds * len(columns) * len(sources)
     assert results.frame["value"].n_unique() == len(results.frame)
-    assert os.fspath(plan.MAKERS) == "isogloss.studies.execution.stages"
+    assert planned_job.STAGE_FUNCTIONS_MODULE == "isogloss.studies.execution.stages"

@@ -21,17 +21,18 @@ from toy_makers import square
 from isogloss.cli import main
 from isogloss.core.errors import IsoglossError, MissingExtra, UnknownName, UsageError
 from isogloss.store.entries import Store, StoreFull
-from isogloss.studies.execution.backends import Job, Outcome, slurm
+from isogloss.studies.execution.backends import Outcome, slurm
 from isogloss.studies.execution.backends.slurm import SlurmBackend
 from isogloss.studies.execution.run_study import run_study
-from isogloss.studies.planning import planner as plan
+from isogloss.studies.planning import job as planned_job
+from isogloss.studies.planning.job import Job
 
 linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes through Linux's /proc")
 
 
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slurm, "POLL", 0.1)
+    monkeypatch.setattr(slurm, "POLL_SECONDS", 0.1)
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_sbatch_that_refuses_is_told(tmp_path: Path, fake: Path) -> None:
     (tmp_path / "bin" / "sbatch").write_text(
         "#!/bin/sh\necho 'sbatch: error: invalid partition specified: gpux' >&2\nexit 1"
     )
-    with pytest.raises(IsoglossError, match=r"Slurm did not take the jobs: .*invalid partition specified: gpux"):
+    with pytest.raises(IsoglossError, match=r"Slurm did not accept the jobs: .*invalid partition specified: gpux"):
         run([square(1)], tmp_path / "store", partition="gpux")
 
 
@@ -146,7 +147,7 @@ def test_options_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("submitit", reason="needs submitit")
-    monkeypatch.setattr(plan, "MAKERS", "toy_makers")
+    monkeypatch.setattr(planned_job, "STAGE_FUNCTIONS_MODULE", "toy_makers")
     (tmp_path / "study.yaml").write_text(json.dumps(STUDY | {"seeds": 1}))
     words = ["run", tmp_path / "study.yaml", "--backend", "slurm", "--option", "cluster=local", "per_task=2"]
     with pytest.raises(SystemExit) as leave:
@@ -158,7 +159,7 @@ def test_options_from_the_command_line(
 @linux
 @pytest.mark.slow
 def test_rows_as_the_local_backend(tmp_path: Path, fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "MAKERS", "toy_makers")
+    monkeypatch.setattr(planned_job, "STAGE_FUNCTIONS_MODULE", "toy_makers")
     study = {**STUDY, "seeds": 2}
     rows = run_study(study, store=tmp_path / "slurm", backend="slurm", device="cpu", per_task=2)
     whole = run_study(study, store=tmp_path / "local", device="cpu", workers=0)

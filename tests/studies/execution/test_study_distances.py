@@ -18,8 +18,8 @@ from isogloss.report.page import page
 from isogloss.report.statistics import compute_statistics
 from isogloss.report.tables import tables
 from isogloss.results.rows.distance_histograms import HISTOGRAM_COLUMNS, SHARE_COLUMNS, SUMMARY_COLUMNS
-from isogloss.studies.execution import jobs as work
-from isogloss.studies.execution import stages as makers
+from isogloss.studies.execution import measurements
+from isogloss.studies.execution import run_job as work
 from isogloss.studies.planning.cost import estimate
 from isogloss.studies.planning.explain import explain
 from isogloss.studies.planning.planner import plan_study
@@ -36,7 +36,7 @@ OPTIONS: dict[str, Any] = {"links": 60, "bins": 10, "top": (2, 8)}
 
 @pytest.fixture(autouse=True)
 def _fresh_memory() -> None:
-    work._site.cache_clear()
+    work._worker_context.cache_clear()
 
 
 def measured(bert: Path, **changes: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def test_stages_are_shared_and_never_made_twice(bert: Path, tmp_path: Path, monk
     first = run(data, tmp_path)
     assert len(list(tmp_path.rglob("distances-*/manifest.json"))) == 1
     assert first.distances.labelled().summary["model"].to_list() == ["REF, seed 0", "REF, seed 0"] + ["REF, seed 1"] * 2
-    monkeypatch.setattr(makers, "word_distances", never)
+    monkeypatch.setattr(measurements, "word_distances", never)
     again = run({**data, "name": "other"}, tmp_path)
     assert again.distances.frame.drop("study", "run").equals(first.distances.frame.drop("study", "run"))
 

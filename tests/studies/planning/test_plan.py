@@ -112,7 +112,7 @@ def test_a_study_that_only_measures() -> None:
     ]  # fmt: skip
     assert plan.jobs(plan.goals) == []
     shown = dict(explain(plan, None))
-    assert shown["runs"] == "4 = 1 model × 2 columns × 2 seeds, only measured"
+    assert shown["runs"] == "4 = 1 model × 2 conditions × 2 seeds, only measured"
     assert shown["similarity curves"] == "3, shared by 4 uses; 0 done"
     assert "targets" not in shown
     alone = plan_study(study_of({**STUDY, "model": "laboratory", "changes": {"1": [{"reinit": 1}]}, "reference": "1",
@@ -207,7 +207,7 @@ def test_a_file_is_hashed_once_until_it_changes(tmp_path: Path, monkeypatch: pyt
         assert look() == first
     file.write_text("22")
     assert look() != first
-    (store.folder / fingerprints.CACHE).write_text("{")
+    (store.folder / fingerprints.CACHE_FILE).write_text("{")
     assert look() != first
 
 

@@ -17,13 +17,15 @@ from toy_makers import square
 
 from isogloss.core.errors import UsageError
 from isogloss.store.entries import Store
-from isogloss.studies.execution.backends import Job, Outcome
+from isogloss.studies.execution.backends import Outcome
 from isogloss.studies.execution.backends.ray import RayBackend
 from isogloss.studies.execution.run_study import planned, run_study
-from isogloss.studies.planning.cost import OVERHEAD, STARTUP, estimate, schedules, weighed_jobs
+from isogloss.studies.planning import cost
+from isogloss.studies.planning.cost import Cost, estimate, schedules, weighed_jobs
 from isogloss.studies.planning.explain import explain
+from isogloss.studies.planning.job import Job
 from isogloss.studies.planning.planner import plan_study
-from isogloss.studies.planning.schedule import longest_chain, simulate
+from isogloss.studies.planning.schedule import critical_path, simulate
 from isogloss.studies.schema.study_file import study_of
 
 
@@ -43,7 +45,7 @@ TIMES = dict(zip("123456789", map(float, (3, 2, 2, 2, 4, 4, 4, 4, 9)), strict=Tr
 def test_the_anomaly_of_list_scheduling() -> None:
     assert [simulate(GRAHAM, TIMES, workers).makespan for workers in (1, 2, 3, 4)] == [34, 17, 12, 15]
     assert simulate(GRAHAM, TIMES, 3).utilisation == 34 / 36
-    assert simulate(GRAHAM, TIMES, 100).makespan == longest_chain(GRAHAM, TIMES) == 12
+    assert simulate(GRAHAM, TIMES, 100).makespan == critical_path(GRAHAM, TIMES) == 12
 
 
 def test_the_longest_job_is_not_left_for_the_end() -> None:
@@ -73,13 +75,12 @@ def test_the_longest_first_is_within_a_third_of_the_best(lengths: list[int], wor
     assert best <= found <= (4 / 3 - 1 / (3 * workers)) * best + 1e-9
 
 
-def test_startup_and_overhead() -> None:
+def test_the_price_counts_waiting_workers() -> None:
     times = {"a": 2.0, "b": 2.0, "c": 2.0}
-    jobs = [job("a"), job("b"), job("c")]
-    done = simulate(jobs, times, 2, overhead=0.5, startup=10)
-    assert (done.makespan, done.busy, done.critical_path) == (15, 7.5, 12.5)
-    assert done.hours == 2 * 15 / 3600
-    assert simulate([], {}, 4, startup=10).makespan == 0
+    done = simulate([job("a"), job("b"), job("c")], times, 2)
+    assert (done.makespan, done.busy, done.critical_path) == (4, 6, 2)
+    assert done.hours == 2 * 4 / 3600
+    assert simulate([], {}, 4).makespan == 0
 
 
 def test_a_chain_longer_than_the_interpreter_could_follow() -> None:
@@ -106,7 +107,7 @@ def studies(draw: st.DrawFn) -> tuple[list[Job], dict[str, float]]:
 def test_within_the_bounds_of_theory(study: tuple[list[Job], dict[str, float]], workers: int) -> None:
     jobs, times = study
     done = simulate(jobs, times, workers)
-    chain, total = longest_chain(jobs, times), sum(times.values())
+    chain, total = critical_path(jobs, times), sum(times.values())
     assert chain == max(sum(times[name] for name in path) for path in paths(jobs))
     assert done.makespan >= max(chain, total / workers)
     assert done.makespan <= total / workers + (1 - 1 / workers) * chain + 1e-9  # Graham's bound
@@ -159,50 +160,71 @@ def by_the_clock(jobs: Sequence[Job], times: Mapping[str, float], workers: int) 
     raise AssertionError
 
 
-def test_a_study_on_paper() -> None:
+def test_times_are_unknown_until_measured() -> None:
     plan = plan_study(study_of({**STUDY, "model": "laboratory", "seeds": 4}), device="cuda")
+    assert weighed_jobs(plan, None) == plan.jobs(())
+    assert estimate(plan, list(plan.stages.values()), None) == Cost(0.0, 0, len(plan.stages))
+    assert schedules(plan, None, [1, 64]) == []
+    rows = dict(explain(plan, None, [1, 64]))
+    unknown = "unknown until a run of each kind is done in this store"
+    assert rows["cost"] == rows["on 1 GPU"] == rows["on 64 GPUs"] == unknown
+    assert "on 1 GPU" not in dict(explain(plan, None))
+
+
+def test_a_study_with_measured_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_study(study_of({**STUDY, "model": "laboratory", "seeds": 4}), device="cuda")
+    times = {stage.time_key: {"finetuned": 30.0, "evaluation": 2.0}[stage.kind] for stage in plan.stages.values()}
+    monkeypatch.setattr(cost, "measured_times", lambda plan, store: times)
+    jobs = weighed_jobs(plan, None)
+    assert [replace(job, seconds=0.0) for job in jobs] == plan.jobs(())
+    assert {job.seconds for job in jobs} == {32.0}
     one, two, many = schedules(plan, None, [1, 2, 64])
-    assert [replace(one, seconds=0.0) for one in weighed_jobs(plan, None)] == plan.jobs(())
-    jobs = plan.jobs(())
-    seconds = estimate(plan, list(plan.stages.values()), None).seconds
-    assert one.makespan == pytest.approx(seconds + STARTUP + OVERHEAD * len(jobs))
-    assert one.makespan > two.makespan > many.makespan == many.critical_path
-    assert schedules(plan, None, [1], together=4)[0].makespan < one.makespan
-    assert dict(explain(plan, None, [1], together=4))["on 1 GPU"] != dict(explain(plan, None, [1]))["on 1 GPU"]
+    assert (one.makespan, two.makespan, many.makespan) == (8 * 32, 4 * 32, many.critical_path) == (256, 128, 32)
+    assert schedules(plan, None, [1], stack=4)[0].makespan == one.makespan
     rows = dict(explain(plan, None, [1, 64]))
     assert "busy" in rows["on 1 GPU"]
     assert "on any number" in rows["on 64 GPUs"]
-    assert "on 1 GPU" not in dict(explain(plan, None))
+    del times[next(key for key in times if key[0] == "evaluation")]
+    assert estimate(plan, list(plan.stages.values()), None) == Cost(8 * 30.0, 8, 8)
+    rows = dict(explain(plan, None, [1]))
+    assert rows["cost"].startswith("about 4 min of one worker")
+    assert "for 8 stages; 8 stages: unknown until" in rows["cost"]
+    assert rows["on 1 GPU"].startswith("unknown")
 
 
 @pytest.mark.parametrize("tasks", [["pos", "parse"], ["parse", "pos"]])
 def test_long_runs_of_a_study_are_done_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks: list[str]) -> None:
-    """Those of more epochs, wherever they stand in the file."""
-    monkeypatch.setattr("isogloss.studies.planning.planner.MAKERS", "toy_makers")
-    study = {**STUDY, "task": tasks, "settings": {"parse": {"epochs": 90}}, "seeds": 2}
-    labels = [job.label for job in planned(study, device="cpu").jobs(())]
+    """Those whose kind took longer before, wherever they are in the file."""
+    monkeypatch.setattr("isogloss.studies.planning.job.STAGE_FUNCTIONS_MODULE", "toy_makers")
+    study = {**STUDY, "task": tasks, "seeds": 2}
+    plan = planned(study, device="cpu")
+    labels = [job.label for job in plan.jobs(())]
+    times = {stage.time_key: 90.0 if "parse" in stage.time_key else 6.0 for stage in plan.stages.values()}
+    monkeypatch.setattr(cost, "measured_times", lambda plan, store: times)
     done: list[str] = []
 
     def watch(job: Job, outcome: Outcome, total: int) -> None:
         done.extend([job.label] if outcome.state == "done" else [])
 
     run_study(study, store=tmp_path, workers=0, device="cpu", watch=watch)
-    assert done == [one for task in ("parse", "pos") for one in labels if f" {task} " in one]
+    assert done == [label for task in ("parse", "pos") for label in labels if f" {task} " in label]
     assert len(done) == 8
 
 
 def test_what_was_measured_is_what_is_projected(tmp_path: Path, bert: Path) -> None:
-    """A slice that is done, one seed, and the whole, with the times of the slice."""
+    """One seed is done; all seeds are projected with its times."""
     study = {**STUDY, "model": str(bert), "networks": "keep"}
     run_study(study, store=tmp_path, workers=0, device="cpu", set={"seeds": 1})
     store = Store(tmp_path)
     plan = planned(study, store, set={"seeds": 10}, device="cpu")
     done = schedules(plan, store, [1])[0]
-    own = [store.need(id).manifest["seconds"] for id in store.ids() if id.startswith(("finetuned", "evaluation"))]
+    seconds = [store.need(id).manifest["seconds"] for id in store.ids() if id.startswith(("finetuned", "evaluation"))]
     jobs = plan.jobs(store.ids())
-    assert done.makespan == pytest.approx(STARTUP + len(jobs) * (OVERHEAD + sum(own) / len(own) * 2), rel=0.3)
-    cost = estimate(plan, [stage for one in jobs for stage in one.stages], store)
-    assert cost.basis == "measured on runs of this study that are done"
+    assert done.makespan == pytest.approx(len(jobs) * sum(seconds) / len(seconds) * 2, rel=0.3)
+    assert dict(explain(plan, store))["cost"].endswith("(measured on runs of this study that are done)")
+    assert (
+        dict(explain(planned(study, store, set={"seeds": 1}, device="cpu"), store))["cost"] == "nothing is left to do"
+    )
 
 
 @pytest.mark.slow
@@ -226,8 +248,8 @@ def test_a_real_cluster_takes_as_long(tmp_path: Path, monkeypatch: pytest.Monkey
     first = min(begun, key=lambda name: begun[name])
     startup = done[first] - begun[first] - times[int(first.removeprefix("toy-"))]
     real = max(done.values()) - min(begun.values())
-    paper = simulate(jobs, {f"toy-{n}": seconds for n, seconds in times.items()}, 2, startup=max(startup, 0.0))
-    assert real == pytest.approx(paper.makespan, rel=0.15)
+    paper = simulate(jobs, {f"toy-{n}": seconds for n, seconds in times.items()}, 2)
+    assert real == pytest.approx(paper.makespan + max(startup, 0.0), rel=0.15)
 
 
 def test_numbers_of_gpus_that_make_no_sense(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from test_run_study import SETTINGS, run, study
 from tiny_models import build_masked
 
 import isogloss as ig
-from isogloss.studies.execution import jobs as work
+from isogloss.studies.execution import run_job as work
 
 TEXT = "lab:qlb/train/60"
 QUICK: dict[str, Any] = {"steps": 3, "settings": {"batch": 8, "length": 32, "learning_rate": 5e-3}}
@@ -20,7 +20,7 @@ OPTIONS = {"steps": 3, **QUICK["settings"]}
 
 @pytest.fixture(autouse=True)
 def _fresh_memory() -> None:
-    work._site.cache_clear()
+    work._worker_context.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from test_run_study import SETTINGS, never, run, study
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
-from isogloss.studies.execution import jobs as work
+from isogloss.studies.execution import run_job as work
 from isogloss.studies.execution.corpora import read_bitexts
 from isogloss.training.adjustment import adjust
 
@@ -21,7 +21,7 @@ QUICK = {"batch": 8, "learning_rate": 1e-3, "reduction": "mean"}
 
 @pytest.fixture(autouse=True)
 def _fresh_memory() -> None:
-    work._site.cache_clear()
+    work._worker_context.cache_clear()
 
 
 def adjusted(bert: Path, bitext: object, seeds: int = 1, **more: Any) -> dict[str, Any]:

@@ -314,7 +314,7 @@ def test_published_values_of_adjustment_belong_to_runs(table: int, data: Path) -
         for study in studies
         for task in study.tasks
         for target, given in study.targets.items()
-        for column in study.columns
+        for column in study.conditions
         if for_task(given, task)
     }
     frame = published(f"adjustment/table-{table}")
@@ -362,7 +362,7 @@ def test_figure_1_measures_five_models(data: Path) -> None:
 @pytest.mark.parametrize("name", ["table-2", "table-3", "table-4", "table-7", "figure-1"])
 def test_twins_of_adjustment_have_the_columns_of_their_originals(name: str, data: Path) -> None:
     original, twin = read_in(data, f"adjustment/{name}.yaml"), read_study(FOLDER / f"lab/adjustment-{name}.yaml")
-    assert (twin.columns, twin.tasks) == (original.columns, original.tasks)
+    assert (twin.conditions, twin.tasks) == (original.conditions, original.tasks)
     for column, changes in original.changes.items():
         told = [{**one.arguments.model_dump()["settings"], "learning_rate": 5e-4} for one in changes]
         assert [one.arguments.model_dump()["settings"] for one in twin.changes[column]] == told
@@ -578,7 +578,7 @@ def test_twins_of_adjustment_run(name: str, bert: Path, tmp_path: Path) -> None:
     results = run_study(file, store=tmp_path / "store", set=other, device="cpu", workers=0)
     assert not results.failed
     study = read_study(file)
-    columns = [" ".join(filter(None, column)) for column in study.columns]
+    columns = [" ".join(filter(None, column)) for column in study.conditions]
     assert results.frame["changes"].unique(maintain_order=True).to_list() == columns
     assert results.tests["target"].unique(maintain_order=True).to_list() == list(study.targets)
     if name == "figure-1":

@@ -12,9 +12,8 @@ from test_run_study import SETTINGS, run, study
 
 import isogloss as ig
 from isogloss.core.errors import InputError, IsoglossError, UsageError
-from isogloss.studies.execution import jobs as work
+from isogloss.studies.execution import run_job as work
 from isogloss.studies.execution.corpora import read_corpora
-from isogloss.studies.planning.cost import _tokens_of
 from isogloss.studies.planning.explain import explain
 from isogloss.studies.planning.fingerprints import Fingerprints
 from isogloss.studies.planning.planner import plan_study
@@ -26,7 +25,7 @@ COMPARED = ["target", "split", "seed", "value"]
 
 @pytest.fixture(autouse=True)
 def _fresh_memory() -> None:
-    work._site.cache_clear()
+    work._worker_context.cache_clear()
 
 
 def test_mixed_inference_pairs_are_those_of_the_library() -> None:
@@ -98,7 +97,6 @@ def test_transliterated_corpora_are_those_of_the_library(tmp_path: Path) -> None
     assert list(read_corpora([f"transliterated:{tmp_path}/raw.txt"], "text", lang="ug")) == ["yaxşimusiz"]
     plain, latin = (Fingerprints().corpus([f"{start}{tmp_path}/raw.txt"]) for start in ("", "transliterated:"))
     assert plain != latin
-    assert _tokens_of("transliterated:lab:qlj/train/5") == _tokens_of("lab:qlj/train/5") == _tokens_of(MIXED) * 5 / 6
 
 
 def test_a_model_may_have_text_of_its_own(bert: Path, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_without_the_reference_the_first_column_is_it_and_nothing_is_published_o
 def test_continual_learning_takes_with_it_the_columns_that_it_is_not_for(
     file: Path, chosen: object, columns: list[tuple[str, str]]
 ) -> None:
-    assert read_study(file, {"continual": chosen}).columns == columns
+    assert read_study(file, {"continual": chosen}).conditions == columns
 
 
 def test_continual_learning_of_one_column_narrows_what_is_measured_too(file: Path) -> None:
@@ -94,7 +94,7 @@ def test_continual_learning_of_one_column_narrows_what_is_measured_too(file: Pat
 
 def test_columns_and_continual_learning_chosen_together(file: Path) -> None:
     study = read_study(file, {"changes": ["es"], "continual": "continual-both"})
-    assert study.columns == [("es", "continual-both")]
+    assert study.conditions == [("es", "continual-both")]
     with pytest.raises(UsageError, match=r"--set continual.continual-es.changes: expected one of REF, ru"):
         read_study(file, {"changes": ["REF", "ru"], "continual": ["none", "continual-es"]})
     with pytest.raises(IsoglossError, match="a kind of 'continual' for every column, got none for REF"):
@@ -106,9 +106,9 @@ def test_columns_and_continual_learning_chosen_together(file: Path) -> None:
 def test_continual_learning_without_names(file: Path) -> None:
     some = 'continual: [none, {bitext: "lab:qla,qlb/train/9", changes: [ru]}]\n'
     file.write_text(re.sub(r"continual:\n(  .*\n)*", some, FILE), encoding="utf-8")
-    assert read_study(file).columns == [("REF", ""), ("es", ""), ("ru", ""), ("ru", "continual")]
+    assert read_study(file).conditions == [("REF", ""), ("es", ""), ("ru", ""), ("ru", "continual")]
     assert [*read_study(file, {"changes": ["REF", "es"]}).continual] == [""]
-    assert read_study(file, {"continual": "continual"}).columns == [("ru", "continual")]
+    assert read_study(file, {"continual": "continual"}).conditions == [("ru", "continual")]
 
 
 def test_tasks_take_with_them_targets_and_sources_of_others(file: Path) -> None:

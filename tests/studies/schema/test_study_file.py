@@ -7,7 +7,7 @@ import pytest
 from toy_driver import STUDY
 
 from isogloss.core.errors import InputError, IsoglossError
-from isogloss.studies.schema.interventions import CHANGES
+from isogloss.studies.schema.interventions import INTERVENTIONS
 from isogloss.studies.schema.settings import FINE_TUNING_SETTINGS
 from isogloss.studies.schema.study_file import read_study, study_of
 from isogloss.training.engine.settings import NoisyTrainingSettings
@@ -199,4 +199,4 @@ def test_settings_of_a_study_are_those_of_training() -> None:
 
 
 def test_every_stored_change_has_a_seed_of_its_own() -> None:
-    assert all("seed" in kind.arguments.model_fields for kind in CHANGES.values() if kind.stored)
+    assert all("seed" in kind.arguments.model_fields for kind in INTERVENTIONS.values() if kind.stored)

@@ -1,4 +1,4 @@
-"""`run_study`: plan a study, have a backend do what is not done yet, and gather the results."""
+"""`run_study`: plan a study, let a backend compute what is missing, and gather the results."""
 
 from __future__ import annotations
 
@@ -6,97 +6,109 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.core.hardware import kind_of
 from isogloss.results.rows.study_results import StudyResults, read_study_results
 from isogloss.store.entries import Damaged, Store
 from isogloss.store.study_records import write_record
-from isogloss.studies.execution.backends import Backend, Job, Outcome, new_backend
+from isogloss.studies.execution.backends import Backend, Outcome, new_backend
 from isogloss.studies.planning.cost import weighed_jobs
 from isogloss.studies.planning.fingerprints import Fingerprints
-from isogloss.studies.planning.planner import Plan, plan_study
+from isogloss.studies.planning.job import Job
+from isogloss.studies.planning.plan import Plan
+from isogloss.studies.planning.planner import plan_study
 from isogloss.studies.planning.records import record_of
-from isogloss.studies.planning.stack_grouping import trainings
 from isogloss.studies.schema.study import Study
 from isogloss.studies.schema.study_file import read_study, study_of
 
-STORE = "isogloss-store"  # where no store is named, neither here nor by the environment
-ROUNDS = 5  # times that damaged entries are made again
-Watch = Callable[[Job, Outcome, int], None]  # what came of a job, of how many
+DEFAULT_STORE = "isogloss-store"  # where neither the call nor ISOGLOSS_STORE names a store
+MAX_REPAIR_ROUNDS = 5  # times that damaged entries are recomputed
+Watch = Callable[[Job, Outcome, int], None]  # a job, its outcome, the number of jobs
 
 
 def run_study(
-    study: Study | Mapping[str, Any] | str | os.PathLike[str],
+    study: Study | Mapping[str, object] | str | os.PathLike[str],
     *,
     store: str | os.PathLike[str] | None = None,
     backend: str = "local",
-    set: Mapping[str, Any] | None = None,
+    set: Mapping[str, object] | None = None,
     device: str | None = None,
-    together: int = 1,
+    stack: int = 1,
     watch: Watch | None = None,
-    **options: Any,
+    workers: int | None = None,
+    per_gpu: int | None = None,
+    **options: object,
 ) -> StudyResults:
-    """Do all runs of a study that are not done yet, and give the results of all.
+    """Compute all runs of a study that are missing, and return the results of all runs.
 
-    `study`: a file, or what would stand in it. `store`: the folder that everything is kept in and shared through
-    (ISOGLOSS_STORE, or isogloss-store, where not given). `set`: values in place of the study's, such as
-    `{"seeds": 1, "settings.epochs": 2}`. `together`: runs that differ in weights and seeds alone, up to so many, are
-    trained as one network, for speed on a GPU; their dropout is then another than by themselves. `options` are those of
-    the backend (`workers`, `per_gpu` …). Whatever is killed, the same call goes on. A run that fails does not stop the
-    others: `.failed` has the reasons.
+    The same call resumes an interrupted study. A run that fails does not stop the others: see `.failed`.
+
+    Args:
+        study: A study file, or its content as a mapping.
+        store: The folder in which results are stored and shared; ISOGLOSS_STORE or isogloss-store by default.
+        backend: "local", "ray" or "slurm".
+        set: Values that replace those of the study, such as `{"seeds": 1, "settings.epochs": 2}`.
+        device: "cpu", "cuda", "cuda:1" …; a GPU by default, where there is one.
+        stack: Train up to this number of runs that differ only in weights and seeds as one network, which is faster on
+            a GPU. Their dropout masks differ from those of runs trained separately.
+        watch: Called as `watch(job, outcome, number_of_jobs)` whenever the state of a job changes.
+        workers: The number of worker processes; as many as fit by default.
+        per_gpu: The number of runs that share a GPU at a time.
+        options: Other options of the backend (`address` …).
     """
-    kept = open_store(store)
+    opened = open_store(store)
     try:
-        plan = planned(study, kept, set=set, device=device)
+        plan = planned(study, opened, set=set, device=device)
         for error in plan.missing.values():
             raise error
-        record = record_of(plan, {})  # what is wrong with published values is told before any work
-        crew = new_backend(backend, options, device)
-        write_record(kept, record)
-        return _done(plan, kept, crew, together, watch)
+        record = record_of(plan, {})  # errors in published values are raised before any work
+        limits = {"workers": workers, "per_gpu": per_gpu}
+        options |= {name: value for name, value in limits.items() if value is not None}
+        chosen_backend = new_backend(backend, options, device)
+        write_record(opened, record)
+        return _results(plan, opened, chosen_backend, stack, watch)
     except OSError as error:
-        raise kept.explained(error) from error
+        raise opened.explained(error) from error
 
 
-def _done(plan: Plan, kept: Store, crew: Backend, together: int, watch: Watch | None) -> StudyResults:
-    """The results when all is done, and damaged entries, which are told, are made again."""
-    aside = kept.quarantined()
-    for _ in range(ROUNDS):
-        failed = _do(plan, kept, crew, together, watch)
+def _results(plan: Plan, store: Store, backend: Backend, stack: int, watch: Watch | None) -> StudyResults:
+    """Run all jobs and gather the results; damaged entries are reported and recomputed."""
+    reported = store.quarantined()
+    for _ in range(MAX_REPAIR_ROUNDS):
+        failed = _compute_missing(plan, store, backend, stack, watch)
         results: StudyResults | None = None
         try:
-            results = read_study_results(record_of(plan, failed), kept)
+            results = read_study_results(record_of(plan, failed), store)
         except Damaged as damaged:
-            kept.set_aside(damaged.id, str(damaged))
-        found = {id: why for id, why in kept.quarantined().items() if id not in aside}
-        for why in found.values():
-            warnings.warn(f"{why}; it was set aside, and is made again", stacklevel=3)
-        aside |= found
-        if results is not None and not found:
-            write_record(kept, record_of(plan, failed))
+            store.quarantine(damaged.id, str(damaged))
+        damages = {id: why for id, why in store.quarantined().items() if id not in reported}
+        for why in damages.values():
+            warnings.warn(f"{why}; it was quarantined and is recomputed", stacklevel=3)
+        reported |= damages
+        if results is not None and not damages:
+            write_record(store, record_of(plan, failed))
             return results
-    raise IsoglossError(f"entries of the store {kept.folder} are damaged again and again; check its disk")
+    raise IsoglossError(f"entries of the store {store.folder} are damaged repeatedly; check its disk")
 
 
 def planned(
-    study: Study | Mapping[str, Any] | str | os.PathLike[str],
+    study: Study | Mapping[str, object] | str | os.PathLike[str],
     store: Store | None = None,
     *,
-    set: Mapping[str, Any] | None = None,
+    set: Mapping[str, object] | None = None,
     device: str | None = None,
 ) -> Plan:
-    """A study's plan: nothing is computed."""
+    """A study's plan; nothing is computed."""
     if isinstance(study, Study):
         if set:
-            raise UsageError("set: expected a study file or a mapping to put values into, got a study that is read")
-        read = study
+            raise UsageError("set: expected a study file or a mapping to put values into, got a Study")
+        checked = study
     elif isinstance(study, Mapping):
-        read = study_of(study, set=set)
+        checked = study_of(study, set=set)
     else:
-        read = read_study(study, set)
-    return plan_study(read, Fingerprints(store), device=kind_of(device))
+        checked = read_study(study, set)
+    return plan_study(checked, Fingerprints(store), device=kind_of(device))
 
 
 def open_store(folder: str | os.PathLike[str] | None = None) -> Store:
@@ -104,38 +116,39 @@ def open_store(folder: str | os.PathLike[str] | None = None) -> Store:
 
 
 def store_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """The folder that is named, here or by the environment, or the usual one."""
-    return Path(folder or os.environ.get("ISOGLOSS_STORE") or STORE)
+    """The given folder, or that of ISOGLOSS_STORE, or the default."""
+    return Path(folder or os.environ.get("ISOGLOSS_STORE") or DEFAULT_STORE)
 
 
-def _do(plan: Plan, store: Store, crew: Backend, together: int, watch: Watch | None) -> dict[str, str]:
-    """Have the backend do what is left; the reasons of what failed, by the label of the job.
+def _compute_missing(plan: Plan, store: Store, backend: Backend, stack: int, watch: Watch | None) -> dict[str, str]:
+    """Run the jobs that are left; the reasons of failures by the label of the job.
 
-    Runs that were joined and failed are done again, each by itself: no run stops another.
+    Runs of a stack that failed are repeated one by one, so that no run stops another.
     """
-    failed = _work(weighed_jobs(plan, store, together), store, crew, watch)
-    apart = {stage.id for job, _ in failed if len(trainings(job)) > 1 for stage in trainings(job)}
-    left = weighed_jobs(plan, store) if apart else []
-    needed = {name for job in left if job.name in apart for name in job.needs}
-    again = _work([job for job in left if job.name in apart | needed], store, crew, watch)
-    return {job.label: reason for job, reason in [*failed, *again] if len(trainings(job)) < 2}
+    failed = _run_jobs(weighed_jobs(plan, store, stack), store, backend, watch)
+    unstacked = {stage.id for job, _ in failed if len(job.finetunings) > 1 for stage in job.finetunings}
+    jobs = weighed_jobs(plan, store) if unstacked else []
+    needed = {name for job in jobs if job.name in unstacked for name in job.needs}
+    failed_again = _run_jobs([job for job in jobs if job.name in unstacked | needed], store, backend, watch)
+    return {job.label: reason for job, reason in [*failed, *failed_again] if len(job.finetunings) < 2}
 
 
-def _work(jobs: Sequence[Job], store: Store, crew: Backend, watch: Watch | None) -> list[tuple[Job, str]]:
-    """Have the backend do these jobs; those that failed, and why."""
-    named = {job.name: job for job in jobs}
+def _run_jobs(jobs: Sequence[Job], store: Store, backend: Backend, watch: Watch | None) -> list[tuple[Job, str]]:
+    """Let the backend run jobs; the jobs that failed, with the reason."""
+    by_name = {job.name: job for job in jobs}
     failed: dict[str, str] = {}
-    heard: set[str] = set()
+    shown: set[str] = set()
 
-    def tell(outcome: Outcome) -> None:
+    def on_outcome(outcome: Outcome) -> None:
         if outcome.state == "failed":
             failed[outcome.job] = outcome.reason
-        for warning in set(outcome.warnings) - heard:
-            warnings.warn(f"{named[outcome.job].label}: {warning}", stacklevel=2)
-        heard.update(outcome.warnings)
+        for warning in outcome.warnings:
+            if warning not in shown:
+                warnings.warn(f"{by_name[outcome.job].label}: {warning}", stacklevel=2)
+        shown.update(outcome.warnings)
         if watch:
-            watch(named[outcome.job], outcome, len(named))
+            watch(by_name[outcome.job], outcome, len(by_name))
 
     if jobs:
-        crew.run(list(jobs), os.fspath(store.folder), tell)
-    return [(named[name], reason) for name, reason in failed.items()]
+        backend.run(list(jobs), os.fspath(store.folder), on_outcome)
+    return [(by_name[name], reason) for name, reason in failed.items()]

@@ -1,7 +1,7 @@
 """A worker process of the local backend: `python -m isogloss.studies.execution.worker STORE DEVICE`.
 
-Jobs come in by standard input and outcomes go out by standard output, as pickles. When the input ends, whoever
-started the worker is gone: it stops as after Ctrl-C, so that training keeps a checkpoint.
+It reads jobs from standard input and writes outcomes to standard output, as pickles. When the input ends, the process
+that started the worker is gone: the worker stops as on Ctrl-C, so that training saves a checkpoint.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ import sys
 import threading
 from typing import BinaryIO
 
-from isogloss.studies.execution.backends import Job
-from isogloss.studies.execution.jobs import attempt
+from isogloss.studies.execution.run_job import run_job
+from isogloss.studies.planning.job import Job
 
 
 def main(store: str, device: str) -> None:
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print must not be taken for an outcome
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
-    for name in {"SIGTERM", "SIGUSR2"} & set(signal.Signals.__members__):  # Slurm warns all processes of a task, and
-        signal.signal(signal.Signals[name], signal.SIG_IGN)  # whoever started this one says when to stop, or is gone
+    os.dup2(2, 1)  # output of libraries must not be mistaken for an outcome
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have disabled it
+    for name in {"SIGTERM", "SIGUSR2"} & set(signal.Signals.__members__):  # Slurm sends them to all processes;
+        signal.signal(signal.Signals[name], signal.SIG_IGN)  # the parent process decides when this one stops
     inbox: queue.Queue[Job] = queue.Queue()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
+    threading.Thread(target=_receive, args=(sys.stdin.buffer, inbox), daemon=True).start()
     try:
         while True:
-            pickle.dump(attempt(_next(inbox), store, device or None), out)
+            pickle.dump(run_job(_next(inbox), store, device or None), out)
             out.flush()
     except (KeyboardInterrupt, BrokenPipeError):
         os._exit(130)
 
 
 def _next(inbox: queue.Queue[Job]) -> Job:
-    """Looked for again and again: Ctrl-C in the moment before a wait without end would be heard after it."""
+    """Waits with a timeout: a Ctrl-C just before an endless wait would only be handled after it."""
     while True:
         with contextlib.suppress(queue.Empty):
             return inbox.get(timeout=0.2)
 
 
-def _listen(stream: BinaryIO, inbox: queue.Queue[Job]) -> None:
+def _receive(stream: BinaryIO, inbox: queue.Queue[Job]) -> None:
     try:
         while True:
             inbox.put(pickle.load(stream))

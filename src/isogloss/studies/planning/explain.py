@@ -7,58 +7,80 @@ from collections.abc import Iterator, Sequence
 
 from isogloss.core.hardware import cores
 from isogloss.store.entries import Store
-from isogloss.studies.planning.cost import estimate, network_bytes, schedules
+from isogloss.studies.planning.cost import Cost, estimate, schedules
+from isogloss.studies.planning.job import Job
+from isogloss.studies.planning.parameter_counts import network_bytes
 from isogloss.studies.planning.plan import Plan
-from isogloss.studies.planning.stack_grouping import most_alike
+from isogloss.studies.planning.stacking import largest_stack
+from isogloss.studies.planning.stages import STAGE_CLASSES, Stage
 from isogloss.studies.schema.references import for_task
 
-KINDS = {
-    "model": "changed models",
-    "finetuned": "fine-tuned networks",
-    "evaluation": "evaluations",
-    "similarity": "similarity curves",
-    "distances": "word distances",
-}
+UNKNOWN_TIME = "unknown until a run of each kind is done in this store"
 
 
-def explain(plan: Plan, store: Store | None, gpus: Sequence[int] = (), together: int = 1) -> Iterator[tuple[str, str]]:
-    """Lines of what and how many; `store` is None where there is none yet.
+def explain(plan: Plan, store: Store | None, gpus: Sequence[int] = (), stack: int = 1) -> Iterator[tuple[str, str]]:
+    """Names and texts of what a study consists of; `store` is None where there is none yet.
 
-    `gpus`: numbers of them to try on paper, with up to `together` runs as one network on each.
+    `gpus`: numbers of GPUs to simulate, with stacks of up to `stack` runs on each.
     """
     study = plan.study
     yield "study", f"{study.name}: {study.description}".removesuffix(": ")
     yield "runs", f"{len(plan.runs):,} = {_product(plan)}"
-    columns = ", ".join(" ".join(filter(None, column)) for column in study.columns)
-    yield "columns", f"{columns} (reference: {study.reference})"
-    for name, one in study.continual.items():
-        if one:
-            yield "continual", f"{name}: {one}".removeprefix(": ")
+    conditions = ", ".join(" ".join(filter(None, condition)) for condition in study.conditions)
+    yield "conditions", f"{conditions} (reference: {study.reference})"
+    for name, continual in study.continual.items():
+        if continual:
+            yield "continual", f"{name}: {continual}".removeprefix(": ")
     if study.targets:
         yield "targets", ", ".join(_target(plan, name) for name in study.targets)
     done = store.ids() if store else set()
-    for kind, used in _uses(plan).items():
-        own = [id for id in plan.stages if id.startswith(f"{kind}-")]
-        shared = f", shared by {used:,} uses" if used > len(own) else ""
-        yield KINDS[kind], f"{len(own):,}{shared}; {sum(id in done for id in own):,} done"
+    uses = _uses(plan)
+    for stage_class in STAGE_CLASSES:
+        if used := uses[stage_class.kind]:
+            ids = [id for id, stage in plan.stages.items() if isinstance(stage, stage_class)]
+            shared = f", shared by {used:,} uses" if used > len(ids) else ""
+            yield stage_class.title, f"{len(ids):,}{shared}; {sum(id in done for id in ids):,} done"
     finished = sum(all(goal in done for goal in run.goals) for run in plan.runs)
     yield "done", f"{finished:,} of {len(plan.runs):,} runs" + (f", in {store.folder}" if store else "")
-    jobs = plan.jobs(done)
-    left = [stage for job in jobs for stage in job.stages]
-    cost = estimate(plan, left, store)
-    size = sum(network_bytes(stage, plan) for stage in left) / 1e9
-    if size and study.networks == "keep":
-        yield "disk", f"about {size:.1f} GB of networks (networks: discard keeps none)"
-    workers = max(1, cores() // study.threads)
-    shares = f"{span(cost.seconds / workers)} of {workers}"
-    yield "cost", f"about {span(cost.seconds)} of one worker, {shares} ({cost.basis})"
-    if plan.device == "cuda" and (alike := most_alike(jobs, plan.stages)) > 1:
-        yield "as one", f"{alike} runs of a seed differ in weights alone: --together {alike} (BERT's kind) is faster"
-    for schedule in schedules(plan, store, gpus, together):
-        count = schedule.workers
-        paid = f"{schedule.utilisation:.0%} busy, {schedule.hours:.2f} GPU-hours"
-        shortest = f"; {span(schedule.critical_path)} on any number" if count == max(gpus) else ""
-        yield f"on {count} GPU{'s' * (count > 1)}", f"about {span(schedule.makespan)}, {paid}{shortest}"
+    yield from _costs(plan, store, plan.jobs(done))
+    yield from _on_gpus(plan, store, gpus, stack)
+
+
+def _costs(plan: Plan, store: Store | None, jobs: Sequence[Job]) -> Iterator[tuple[str, str]]:
+    stages = [stage for job in jobs for stage in job.stages]
+    if (disk := _disk(plan, stages)) and plan.study.networks == "keep":
+        yield "disk", f"{disk} (networks: discard keeps none)"
+    yield "cost", _cost(estimate(plan, stages, store), max(1, cores() // plan.study.threads))
+    if plan.device == "cuda" and (size := largest_stack(jobs, plan.stages)) > 1:
+        yield "stack", f"{size} runs of a seed differ only in weights: --stack {size} (BERT-like models) is faster"
+
+
+def _disk(plan: Plan, stages: Sequence[Stage]) -> str:
+    """The size of the networks that are stored."""
+    sizes = [network_bytes(stage, plan.stages) for stage in stages]
+    total, unknown = sum(filter(None, sizes)), sizes.count(None)
+    parts = [f"about {total / 1e9:.1f} GB of networks"] if total else []
+    parts += [f"{unknown:,} networks of unknown size: their models are not on this machine"] if unknown else []
+    return ", and ".join(parts)
+
+
+def _cost(cost: Cost, workers: int) -> str:
+    if not cost.known:
+        return UNKNOWN_TIME if cost.unknown else "nothing is left to do"
+    worker = f"about {span(cost.seconds)} of one worker, {span(cost.seconds / workers)} of {workers}"
+    if not cost.unknown:
+        return f"{worker} (measured on runs of this study that are done)"
+    return f"{worker} for {cost.known:,} stages; {cost.unknown:,} stages: {UNKNOWN_TIME}"
+
+
+def _on_gpus(plan: Plan, store: Store | None, gpus: Sequence[int], stack: int) -> Iterator[tuple[str, str]]:
+    simulated = schedules(plan, store, gpus, stack)
+    for count in gpus if not simulated else ():
+        yield f"on {_count(count, 'GPU')}", UNKNOWN_TIME
+    for schedule in simulated:
+        price = f"{schedule.utilisation:.0%} busy, {schedule.hours:.2f} GPU-hours"
+        shortest = f"; {span(schedule.critical_path)} on any number" if schedule.workers == max(gpus) else ""
+        yield f"on {_count(schedule.workers, 'GPU')}", f"about {span(schedule.makespan)}, {price}{shortest}"
 
 
 def span(seconds: float) -> str:
@@ -74,7 +96,7 @@ def span(seconds: float) -> str:
 
 
 def _target(plan: Plan, name: str) -> str:
-    """The name of a target, with the tasks that it is for where these are not all."""
+    """The name of a target, with its tasks where it does not serve all."""
     tasks = [task for task in plan.study.tasks if for_task(plan.study.targets[name], task)]
     return name if len(tasks) == len(plan.study.tasks) else f"{name} ({', '.join(tasks)})"
 
@@ -83,23 +105,26 @@ def _product(plan: Plan) -> str:
     study = plan.study
     sizes = {
         "model": len(study.models),
-        "column": len(study.columns),
+        "condition": len(study.conditions),
         "text": len(study.text),
         "task": len(study.tasks),
         "source": len(study.sources),
         "seed": len(study.seeds),
     }
     always = ("model", "task", "seed") if study.tasks else ("model",)
-    told = [f"{n} {name}{'s' * (n > 1)}" for name, n in sizes.items() if n > 1 or name in always]
-    return " × ".join(told) + ("" if study.tasks else ", only measured")
+    factors = [_count(number, name) for name, number in sizes.items() if number > 1 or name in always]
+    return " × ".join(factors) + ("" if study.tasks else ", only measured")
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'s' * (number > 1)}"
 
 
 def _uses(plan: Plan) -> Counter[str]:
-    """How often runs need a stage of each kind: more often than there are stages where they share."""
+    """How often runs need a stage of each kind: more often than there are stages where runs share them."""
     uses: Counter[str] = Counter()
     for run in plan.runs:
-        tuned = ["finetuned", "evaluation"] if run.finetuned else []
-        uses.update([*tuned, *("similarity" for _ in run.similarity), *("distances" for _ in run.distances)])
+        uses.update(plan.stages[id].kind for id in (*run.goals, *filter(None, [run.finetuned])))
         first = plan.stages[run.finetuned or run.goals[0]]
-        uses.update("model" for id in first.needs if id.startswith("model-"))
-    return Counter({kind: uses[kind] for kind in KINDS if uses[kind]})
+        uses.update(plan.stages[id].kind for id in first.needs)
+    return uses

@@ -1,4 +1,4 @@
-"""How many weights a model of a study has, without reading them: from file headers, or from the sizes it will have."""
+"""The number of parameters of a study's models without loading weights: from file headers, or from planned sizes."""
 
 from __future__ import annotations
 
@@ -7,49 +7,61 @@ import math
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from isogloss.core.bundled import SHIPPED
-from isogloss.studies.execution.backends import Stage
+from isogloss.studies.planning.stages import ModelSpec, ModelStage, Stage, StageOfModel
+from isogloss.studies.schema.interventions import PretrainArguments
 from isogloss.studies.schema.study import BILSTM
 
-UNKNOWN = 180e6  # of a model of the hub: mBERT's
-BILSTM_WEIGHTS = 15e6  # three highway layers of 2 × 400 units, and what is read from them
-LONGEST_HEADER = 100_000_000  # bytes; the format allows no more
+BILSTM_PARAMETERS = 15e6  # three highway layers of 2 × 400 units, and the output layers
+MAX_HEADER_BYTES = 100_000_000  # the limit of the safetensors format
+FP32_BYTES = 4
 
 
-def weights_of(recipe: Mapping[str, Any], stages: Mapping[str, Stage]) -> float:
-    """The weights of the model that a stage's recipe begins with; `stages` are those of the plan."""
-    model = recipe.get("model", recipe)
-    if model["stored"]:
-        return weights_of(stages[model["stored"]].recipe, stages)
-    base = model["base"]
-    if base is None:
-        return pretrained_weights(**model["changes"][0]["arguments"])
-    return BILSTM_WEIGHTS if base == BILSTM else folder_weights(SHIPPED.get(base, Path(base))) or UNKNOWN
+def network_bytes(stage: Stage, stages: Mapping[str, Stage]) -> float | None:
+    """The size of the network that a stage stores in fp32: 0 where it stores none, None where it is unknown."""
+    if not (stage.stores_network and isinstance(stage, StageOfModel)):
+        return 0.0
+    parameters = model_parameters(stage.model, stages)
+    return None if parameters is None else FP32_BYTES * parameters
 
 
-def pretrained_weights(*, vocabulary: int, layers: int, width: int, **_: object) -> float:
-    """Embeddings, and in every block four square matrices for attention and eight in the feed-forward part.
+def model_parameters(model: ModelSpec, stages: Mapping[str, Stage]) -> float | None:
+    """The parameters of a model, None where it is not on this machine; `stages` are those of the plan."""
+    if model.stored:
+        stage = stages[model.stored]
+        assert isinstance(stage, ModelStage)
+        return model_parameters(stage.model, stages)
+    if model.base is None:
+        arguments = model.interventions[0][1].arguments
+        assert isinstance(arguments, PretrainArguments)
+        return pretrained_parameters(arguments.vocabulary, arguments.layers, arguments.width)
+    if model.base == BILSTM:
+        return BILSTM_PARAMETERS
+    return folder_parameters(SHIPPED.get(model.base, Path(model.base))) or None
 
-    >>> pretrained_weights(vocabulary=100_000, layers=12, width=768) / 1e6
+
+def pretrained_parameters(vocabulary: int, layers: int, width: int) -> float:
+    """Embeddings, and per block four square matrices for attention and eight for the feed-forward part.
+
+    >>> pretrained_parameters(vocabulary=100_000, layers=12, width=768) / 1e6
     161.734656
     """
     return vocabulary * width + 12 * layers * width**2
 
 
-def folder_weights(folder: Path) -> int:
-    """The weights in a folder's safetensors; 0 where there are none."""
-    return sum(_file_weights(file, file.stat().st_mtime_ns) for file in folder.glob("*.safetensors"))
+def folder_parameters(folder: Path) -> int:
+    """The parameters in a folder's safetensors files; 0 where there are none."""
+    return sum(_file_parameters(file, file.stat().st_mtime_ns) for file in folder.glob("*.safetensors"))
 
 
 @lru_cache(maxsize=64)
-def _file_weights(file: Path, changed: int) -> int:
-    """By the header, which has the shape of every tensor; a damaged file, which is told elsewhere, counts nothing."""
+def _file_parameters(file: Path, modified: int) -> int:
+    """From the header, which has the shape of every tensor; a damaged file, reported elsewhere, counts nothing."""
     try:
         with file.open("rb") as stream:
             size = int.from_bytes(stream.read(8), "little")
-            header = json.loads(stream.read(min(size, LONGEST_HEADER)))
+            header = json.loads(stream.read(min(size, MAX_HEADER_BYTES)))
         return sum(math.prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return 0

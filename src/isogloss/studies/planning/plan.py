@@ -1,4 +1,4 @@
-"""A planned study: its runs, the stages that they need, and the jobs in which what is left gets done."""
+"""A planned study: its runs, the stages that they need, and the jobs that compute what is missing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from isogloss.core.errors import InputError
 from isogloss.store.study_records import Run
-from isogloss.studies.execution.backends import Job, Stage
+from isogloss.studies.planning import job as job_module
+from isogloss.studies.planning.job import Job
+from isogloss.studies.planning.stages import FineTuningStage, Stage
 from isogloss.studies.schema.study import Study
 
 
@@ -26,15 +28,15 @@ class Plan:
         return {goal for run in self.runs for goal in run.goals}
 
     def jobs(self, done: Iterable[str]) -> list[Job]:
-        """What is left to do: a job for every model and every fine-tuning that something missing needs."""
+        """What is left to compute: one job for every model and every fine-tuning that a missing result needs."""
         done = set(done)
-        wanted: dict[str, Stage] = {}
+        missing: dict[str, Stage] = {}
         for run in self.runs:
             for goal in run.goals:
-                self._gather(goal, done, wanted)
+                self._collect_missing(goal, done, missing)
         groups: dict[str, list[Stage]] = {}
-        for stage in wanted.values():
-            groups.setdefault(_job_of(stage), []).append(stage)
+        for stage in missing.values():
+            groups.setdefault(_job_name(stage), []).append(stage)
         labels = self._labels()
         discarded = self.study.networks == "discard"
         return [
@@ -42,15 +44,18 @@ class Plan:
                 name=name,
                 label=labels[name],
                 stages=tuple(stages),
-                needs=tuple({_job_of(self.stages[id]) for one in stages for id in one.needs if id in wanted} - {name}),
-                discard=(name,) if discarded and name.startswith("finetuned") else (),
+                needs=tuple(
+                    {_job_name(missing[id]) for stage in stages for id in stage.needs if id in missing} - {name}
+                ),
+                discard=(name,) if discarded and isinstance(self.stages[name], FineTuningStage) else (),
                 threads=self.study.threads,
+                module=job_module.STAGE_FUNCTIONS_MODULE,
             )
             for name, stages in groups.items()
         ]
 
     def _labels(self) -> dict[str, str]:
-        """What people call a job: the first run that it is done for."""
+        """The label of each job: that of the first run that it is done for."""
         labels: dict[str, str] = {}
         for run in self.runs:
             first = run.finetuned or run.goals[0]
@@ -64,19 +69,18 @@ class Plan:
 
     def _label_model(self, id: str, label: str, labels: dict[str, str]) -> None:
         labels.setdefault(id, label)
-        for other in self.stages[id].needs:
-            self._label_model(other, f"{label} (begun)", labels)
+        for needed in self.stages[id].needs:
+            self._label_model(needed, f"{label} (begun)", labels)
 
-    def _gather(self, id: str, done: set[str], wanted: dict[str, Stage]) -> None:
-        """A stage and what it needs, whatever is not done, what is needed first."""
-        if id in done or id in wanted:
+    def _collect_missing(self, id: str, done: set[str], missing: dict[str, Stage]) -> None:
+        """Add a stage and the stages that it needs to `missing`, unless done; needed stages come first."""
+        if id in done or id in missing:
             return
-        for other in self.stages[id].needs:
-            self._gather(other, done, wanted)
-        wanted[id] = self.stages[id]
+        for needed in self.stages[id].needs:
+            self._collect_missing(needed, done, missing)
+        missing[id] = self.stages[id]
 
 
-def _job_of(stage: Stage) -> str:
-    """The job that a stage belongs to: that of the network it looks at, or its own."""
-    looked_at = [id for id in stage.needs if id.startswith("finetuned")]
-    return looked_at[0] if looked_at else stage.id
+def _job_name(stage: Stage) -> str:
+    """The job that computes a stage: that of the network it reads, or its own."""
+    return stage.network_id or stage.id

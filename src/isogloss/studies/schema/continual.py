@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from isogloss.studies.schema.references import Bitexts, Part, Wrong
+from isogloss.studies.schema.references import Bitexts, Part, SpecError
 from isogloss.studies.schema.settings import ReplayValues
 
 NONE, USUAL = "none", "continual"
@@ -55,10 +55,10 @@ def named_continual(value: object) -> object:
     if isinstance(value, Mapping):
         return {name: _checked(one) for name, one in value.items()}
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise Wrong("none, {bitext: …}, a list of these, or {NAME: …}", repr(value))
+        raise SpecError("none, {bitext: …}, a list of these, or {NAME: …}", repr(value))
     names = ["" if one is None or one == NONE else USUAL for one in value]
     if len(set(names)) < len(names):
-        raise Wrong("names for these ({NAME: {bitext: …}, …})", repr(value))
+        raise SpecError("names for these ({NAME: {bitext: …}, …})", repr(value))
     return {name: _checked(one) for name, one in zip(names, value, strict=True)}
 
 
@@ -72,4 +72,4 @@ def _checked(value: object) -> object:
         return None
     if isinstance(value, Mapping | Continual):
         return value
-    raise Wrong("none or {bitext: …} for continual learning", repr(value))
+    raise SpecError("none or {bitext: …} for continual learning", repr(value))

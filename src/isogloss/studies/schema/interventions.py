@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 
 from isogloss.studies.schema import adapter_interventions as added
-from isogloss.studies.schema.references import Bitexts, Part, Text, named_change
+from isogloss.studies.schema.references import Bitexts, Part, Text, parsed_change
 from isogloss.studies.schema.settings import AdjustmentValues, LanguageModelValues
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ RUN = "run"  # in place of a seed: that of the run
 
 
 @dataclass(frozen=True)
-class ChangeKind:
+class InterventionKind:
     """`apply(model, arguments, seed, work)` gives the changed model; `work` is a folder that outlives a kill.
 
     The first argument may be given by itself: `{reinit: "1-2"}` is `{reinit: {layers: "1-2"}}`.
@@ -119,19 +119,19 @@ def apply_pretrain(model: Model, arguments: PretrainArguments, seed: int, work: 
     return pretrain(texts, work, seed=seed, evaluations=0, **options, **arguments.settings)
 
 
-CHANGES: dict[str, ChangeKind] = {
-    "reinit": ChangeKind(ReinitArguments, apply_reinit),
-    "adapt": ChangeKind(AdaptArguments, apply_adapt, stored=True),
-    "adjust": ChangeKind(AdjustArguments, apply_adjust, stored=True),
-    "extend_vocabulary": ChangeKind(added.VocabularyArguments, added.apply_vocabulary, stored=True),
-    "language_adapter": ChangeKind(added.LanguageAdapterArguments, added.apply_language_adapter, stored=True),
-    "task_adapter": ChangeKind(added.TaskAdapterArguments, added.apply_task_adapter),
-    "lora": ChangeKind(added.LoraArguments, added.apply_lora),
-    "pretrain": ChangeKind(PretrainArguments, apply_pretrain, stored=True, starts=True),
+INTERVENTIONS: dict[str, InterventionKind] = {
+    "reinit": InterventionKind(ReinitArguments, apply_reinit),
+    "adapt": InterventionKind(AdaptArguments, apply_adapt, stored=True),
+    "adjust": InterventionKind(AdjustArguments, apply_adjust, stored=True),
+    "extend_vocabulary": InterventionKind(added.VocabularyArguments, added.apply_vocabulary, stored=True),
+    "language_adapter": InterventionKind(added.LanguageAdapterArguments, added.apply_language_adapter, stored=True),
+    "task_adapter": InterventionKind(added.TaskAdapterArguments, added.apply_task_adapter),
+    "lora": InterventionKind(added.LoraArguments, added.apply_lora),
+    "pretrain": InterventionKind(PretrainArguments, apply_pretrain, stored=True, starts=True),
 }
 
 
-class Change(Part):
+class Intervention(Part):
     """One model change of a study file, with its arguments checked."""
 
     name: str
@@ -140,13 +140,21 @@ class Change(Part):
     @model_validator(mode="before")
     @classmethod
     def _from_file(cls, value: object, info: ValidationInfo) -> object:
-        return named_change(value, {name: kind.arguments for name, kind in CHANGES.items()}, "model change", info)
+        return parsed_change(
+            value, {name: kind.arguments for name, kind in INTERVENTIONS.items()}, "model change", info
+        )
 
     @property
-    def kind(self) -> ChangeKind:
-        return CHANGES[self.name]
+    def kind(self) -> InterventionKind:
+        return INTERVENTIONS[self.name]
+
+    @property
+    def fixed_seed(self) -> int | None:
+        """The seed among its arguments; None where its seed is derived from the run's."""
+        seed = getattr(self.arguments, "seed", RUN) if self.kind.stored else RUN
+        return None if seed == RUN else int(seed)
 
     @property
     def seeded(self) -> bool:
-        """Whether it hangs on the run's seed."""
-        return not self.kind.stored or getattr(self.arguments, "seed", None) == RUN
+        """Whether it depends on the run's seed."""
+        return self.fixed_seed is None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from isogloss.indexes import INDEXES
-from isogloss.studies.schema.references import Bitexts, Parallel, Part, known
+from isogloss.studies.schema.references import Bitexts, Parallel, Part, known_name
 
 Positive = Annotated[int, Field(ge=1)]
 
@@ -40,7 +40,7 @@ class Measure(Measurement):
     def _known_indexes(cls, indexes: tuple[str, ...]) -> tuple[str, ...]:
         """Options stand in brackets after the name; they are checked when the index is used."""
         for index in indexes:
-            known(index.partition("(")[0].strip(), INDEXES, "index")
+            known_name(index.partition("(")[0].strip(), INDEXES, "index")
         return indexes
 
 

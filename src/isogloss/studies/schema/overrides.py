@@ -11,7 +11,7 @@ from typing import Any
 
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.registry import check_name
-from isogloss.studies.schema.references import Given, did_you_mean
+from isogloss.studies.schema.references import CliValue, did_you_mean
 from isogloss.studies.schema.selection import chosen_kinds, narrowed
 from isogloss.studies.schema.study import SINGULAR, Study
 from isogloss.studies.schema.yaml_text import parse_yaml
@@ -53,7 +53,7 @@ def overridden(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
         if first not in Study.model_fields:
             hint = did_you_mean(path, known)
             raise UnknownName(f"--set: the study has nothing called '{first}'; {hint or 'known: ' + ', '.join(known)}")
-        value = _walked(value, Given)
+        value = _walked(value, CliValue)
         if path == "continual" and (names := _only_names(value)):
             value = chosen_kinds(result.get("continual"), names)
         _put(result, [first, *rest], value, path)
@@ -108,7 +108,7 @@ def with_variables(data: Mapping[str, Any], environment: Mapping[str, str] = os.
     """Values put in place of `${NAME}`: those of `--set`, of the environment, of the file, in this order."""
     variables = dict(data.get("variables") or {})
     for name, value in variables.items():
-        if name in environment and not isinstance(value, Given):
+        if name in environment and not isinstance(value, CliValue):
             variables[name] = _from_here(environment[name])
 
     def filled(match: re.Match[str]) -> str:
@@ -120,17 +120,17 @@ def with_variables(data: Mapping[str, Any], environment: Mapping[str, str] = os.
     def put(text: str) -> str:
         """A text that begins with what was given outside of the file was given there too."""
         first, new = VARIABLE.match(text), VARIABLE.sub(filled, text)
-        given = isinstance(variables[first[1]] if first else text, Given)
-        return Given(new) if given else new
+        given = isinstance(variables[first[1]] if first else text, CliValue)
+        return CliValue(new) if given else new
 
     rest = {name: value for name, value in data.items() if name != "variables"}
     plain = {name: None if value is None else str(value) for name, value in variables.items()}
     return {"variables": plain, **_walked(rest, put, put)}
 
 
-def _from_here(value: Any) -> Given:
+def _from_here(value: Any) -> CliValue:
     """A value given outside the file; a path that exists is told as a whole."""
-    return Given(Path(str(value)).absolute() if Path(str(value)).exists() else value)
+    return CliValue(Path(str(value)).absolute() if Path(str(value)).exists() else value)
 
 
 def _walked(value: Any, change: Callable[[str], str], rename: Callable[[str], str] = str) -> Any:

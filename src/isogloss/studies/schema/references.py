@@ -31,7 +31,7 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, coerce_numbers_to_str=True)
 
 
-class Wrong(ValueError):
+class SpecError(ValueError):
     """A value of a study file that is not what was expected; `place`: where, if it is wrong for what stands elsewhere.
 
     >>> str(Wrong("a number", "'x'"))
@@ -43,7 +43,7 @@ class Wrong(ValueError):
         super().__init__(f"expected {expected}, got {got}" + (f"; {advice}" if advice else ""))
 
 
-class Given(str):
+class CliValue(str):
     """A value from the command line or the environment: a path in it is meant from the working folder."""
 
 
@@ -51,12 +51,12 @@ class Reference(str):
     """A corpus as a study names it: an absolute path, `hub:…` or `lab:…`."""
 
 
-def known(name: object, names: Iterable[str], kind: str, place: tuple[str, ...] = ()) -> str:
+def known_name(name: object, names: Iterable[str], kind: str, place: tuple[str, ...] = ()) -> str:
     """`name` itself if it is one of the names."""
     names = list(names)
     if isinstance(name, str) and name in names:
         return name
-    raise Wrong(f"one of {', '.join(names)} as {kind}", repr(name), did_you_mean(str(name), names), place)
+    raise SpecError(f"one of {', '.join(names)} as {kind}", repr(name), did_you_mean(str(name), names), place)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -71,13 +71,13 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 def reference(value: object, info: ValidationInfo, several: bool = False) -> Reference:
     """A corpus's name with its path made absolute; `several` languages or one."""
     if not isinstance(value, str) or not value.strip():
-        raise Wrong("a path, hub:NAME or lab:LANGUAGE/SPLIT/NUMBER", repr(value))
+        raise SpecError("a path, hub:NAME or lab:LANGUAGE/SPLIT/NUMBER", repr(value))
     if value.startswith(TRANSLITERATED):
         return Reference(TRANSLITERATED + reference(value.removeprefix(TRANSLITERATED), info))
     if value.startswith(MIXED):
         parts = [reference(part, info) for part in value.removeprefix(MIXED).split(AND)]
         if len(parts) != 2 or any(part.startswith(MIXED) for part in parts):
-            raise Wrong(f"two corpora such as {MIXED}es.tsv{AND}en.tsv", repr(value))
+            raise SpecError(f"two corpora such as {MIXED}es.tsv{AND}en.tsv", repr(value))
         return Reference(MIXED + AND.join(parts))
     if value.startswith("lab:"):
         _check_lab(value, several)
@@ -100,14 +100,14 @@ def _check_lab(value: str, several: bool) -> None:
 
     match = LAB.fullmatch(value)
     if not match or ("," in match["langs"] and not several):
-        raise Wrong(LAB_FORM, repr(value))
+        raise SpecError(LAB_FORM, repr(value))
     for lang in match["langs"].split(","):
-        known(lang, LANGUAGES, "language of the laboratory")
+        known_name(lang, LANGUAGES, "language of the laboratory")
 
 
 def absolute(path: str, info: ValidationInfo) -> str:
     """A path from the folder of the study file, or from the working folder where it was given there."""
-    folder = Path("." if isinstance(path, Given) else (info.context or {}).get("folder", "."))
+    folder = Path("." if isinstance(path, CliValue) else (info.context or {}).get("folder", "."))
     return str((folder / Path(path).expanduser()).resolve())
 
 
@@ -122,7 +122,8 @@ def _by_task(value: object, info: ValidationInfo) -> dict[str, tuple[Reference, 
 
     if isinstance(value, Mapping):
         return {
-            task if task == "" else known(task, TASKS, "task"): _references(one, info) for task, one in value.items()
+            task if task == "" else known_name(task, TASKS, "task"): _references(one, info)
+            for task, one in value.items()
         }
     return {"": _references(value, info)}
 
@@ -151,21 +152,21 @@ def for_task(corpora: Mapping[str, tuple[Reference, ...]], task: str) -> tuple[R
     return corpora.get(task, corpora.get(""))
 
 
-def one_key(value: object, kind: str) -> tuple[str, Any]:
+def single_key(value: object, kind: str) -> tuple[str, Any]:
     """`{reinit: "1-2"}` as a name and what belongs to it; a name alone has nothing."""
     if isinstance(value, str):
         return value, {}
     if isinstance(value, Mapping) and len(value) == 1:
         return next(iter(value.items()))
-    raise Wrong(f"a {kind} such as {{NAME: …}} with one name", repr(value))
+    raise SpecError(f"a {kind} such as {{NAME: …}} with one name", repr(value))
 
 
-def named_change(value: object, kinds: Mapping[str, type[Part]], what: str, info: ValidationInfo) -> object:
+def parsed_change(value: object, kinds: Mapping[str, type[Part]], what: str, info: ValidationInfo) -> object:
     """A change of a study file, `{reinit: "1-2"}`, as its name and its arguments, checked; one that is so already."""
     if isinstance(value, dict) and isinstance(value.get("arguments"), Part):
         return value
-    name, given = one_key(value, what)
-    return {"name": name, "arguments": _arguments(kinds[known(name, kinds, what)], given, info)}
+    name, given = single_key(value, what)
+    return {"name": name, "arguments": _arguments(kinds[known_name(name, kinds, what)], given, info)}
 
 
 def _arguments(kind: type[Part], given: object, info: ValidationInfo) -> Part:

@@ -11,7 +11,7 @@ from typing import Any
 
 from isogloss.core.registry import check_name
 from isogloss.studies.schema.continual import NONE, named_continual
-from isogloss.studies.schema.references import Wrong
+from isogloss.studies.schema.references import SpecError
 from isogloss.studies.schema.study import Study
 from isogloss.tasks import TASKS
 
@@ -95,7 +95,7 @@ def _kinds(continual: object) -> dict[str, Any]:
     """Kinds of continual learning by name; none where they are not as they should be, which is told later."""
     try:
         kinds = named_continual(continual)
-    except Wrong:
+    except SpecError:
         return {}
     return dict(kinds) if isinstance(kinds, Mapping) else {}
 

@@ -9,7 +9,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from isogloss.core.settings import SettingField, SettingValues, declared_settings
-from isogloss.studies.schema.references import Wrong, did_you_mean, known
+from isogloss.studies.schema.references import SpecError, did_you_mean, known_name
 from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 from isogloss.training.engine.settings import NoisyTrainingSettings
 from isogloss.training.language_modeling.settings import LanguageModelSettings
@@ -40,7 +40,7 @@ class SettingsOf:
         if not isinstance(value, Mapping):
             return value
         return {
-            known(name, self.fields, f"setting of {self.purpose}"): item
+            known_name(name, self.fields, f"setting of {self.purpose}"): item
             for name, item in value.items()
             if item is not None or name not in self.fields
         }
@@ -48,7 +48,7 @@ class SettingsOf:
     def _checked(self, field: SettingField, handler: GetCoreSchemaHandler) -> CoreSchema:
         def check(value: Any) -> Any:
             if not field.accepts(value):
-                raise Wrong(field.expected, repr(value), did_you_mean(str(value), field.choices))
+                raise SpecError(field.expected, repr(value), did_you_mean(str(value), field.choices))
             return value
 
         return core_schema.no_info_after_validator_function(check, handler.generate_schema(field.type))

@@ -12,9 +12,9 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_serializer, f
 from isogloss.core.bundled import SHIPPED
 from isogloss.core.settings import SettingValues
 from isogloss.studies.schema.continual import Continual, named_continual
-from isogloss.studies.schema.interventions import CHANGES, Change
+from isogloss.studies.schema.interventions import INTERVENTIONS, Intervention
 from isogloss.studies.schema.measurements import Measure, Positive, WordDistances
-from isogloss.studies.schema.references import Corpora, Part, Wrong, absolute, for_task, known
+from isogloss.studies.schema.references import Corpora, Part, SpecError, absolute, for_task, known_name
 from isogloss.studies.schema.settings import FINE_TUNING_SETTINGS, FineTuningValues
 from isogloss.studies.schema.text_changes import TextChange
 from isogloss.tasks import TASKS
@@ -32,7 +32,7 @@ class Model(Part):
     """
 
     base: str | None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Intervention, ...] = ()
     text: tuple[TextChange, ...] = ()
 
     @model_validator(mode="before")
@@ -42,21 +42,23 @@ class Model(Part):
         if isinstance(value, str):
             return {"base": _model_name(value, info)}
         if isinstance(value, Mapping) and "base" not in value and len(value) == 1:
-            starts = [name for name, kind in CHANGES.items() if kind.starts]
-            known(next(iter(value)), ["base", *starts], "way to get a model")
+            starts = [name for name, kind in INTERVENTIONS.items() if kind.starts]
+            known_name(next(iter(value)), ["base", *starts], "way to get a model")
             return {"base": None, "changes": [value]}
         if isinstance(value, Mapping) and isinstance(value.get("base"), str):
             return {**value, "base": _model_name(value["base"], info)}
         if isinstance(value, Mapping):
             return value
-        raise Wrong("a model name, a folder, or {base: …, changes: […]}", repr(value))
+        raise SpecError("a model name, a folder, or {base: …, changes: […]}", repr(value))
 
     @model_validator(mode="after")
     def _begins(self) -> Model:
         """Something makes the model, once and first."""
         starting = [number for number, change in enumerate(self.changes) if change.kind.starts]
         if starting != ([0] if self.base is None else []):
-            raise Wrong("a base, or a change that makes a model as the first", str([one.name for one in self.changes]))
+            raise SpecError(
+                "a base, or a change that makes a model as the first", str([one.name for one in self.changes])
+            )
         return self
 
 
@@ -74,7 +76,7 @@ def _named(value: object) -> object:
     listed = value if isinstance(value, list | tuple) else [value]
     names = [Path(one).name if isinstance(one, str) else None for one in listed]
     if None in names or len(set(names)) < len(names):
-        raise Wrong("names for these models ({NAME: model, …})", repr(value))
+        raise SpecError("names for these models ({NAME: model, …})", repr(value))
     return dict(zip(names, listed, strict=True))
 
 
@@ -88,7 +90,7 @@ def _seeds(value: object) -> object:
         value = list(range(value))
     wrong = not isinstance(value, list | tuple) or not value or len(set(value)) < len(value)
     if wrong or any(not isinstance(seed, int) or isinstance(seed, bool) or seed < 0 for seed in value):  # type: ignore[attr-defined]
-        raise Wrong("how many seeds (5), or which ([0, 1, 7])", repr(value))
+        raise SpecError("how many seeds (5), or which ([0, 1, 7])", repr(value))
     return value
 
 
@@ -106,8 +108,8 @@ class Study(Part):
     description: str = ""
     variables: dict[str, str | None] = Field(default_factory=dict)
     models: Annotated[dict[str, Model], BeforeValidator(_named)] = Field(min_length=1)
-    changes: dict[str, tuple[Change, ...]] = Field(
-        default_factory=lambda: dict[str, tuple[Change, ...]](REF=()), min_length=1
+    changes: dict[str, tuple[Intervention, ...]] = Field(
+        default_factory=lambda: dict[str, tuple[Intervention, ...]](REF=()), min_length=1
     )
     tasks: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()  # none: models are only measured
     sources: dict[str, Source] = Field(default_factory=dict)
@@ -132,15 +134,15 @@ class Study(Part):
     def _plural(cls, value: object) -> object:
         """`task: pos` is `tasks: [pos]`, and so on."""
         if not isinstance(value, Mapping):
-            raise Wrong("a mapping (name: …, models: …)", repr(value)[:40])
+            raise SpecError("a mapping (name: …, models: …)", repr(value)[:40])
         if twice := [one for one, many in SINGULAR.items() if one in value and many in value]:
-            raise Wrong(f"'{twice[0]}' or '{SINGULAR[twice[0]]}'", "both")
+            raise SpecError(f"'{twice[0]}' or '{SINGULAR[twice[0]]}'", "both")
         return {SINGULAR.get(name, name): one for name, one in value.items()}
 
     @field_validator("tasks")
     @classmethod
     def _known_tasks(cls, tasks: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(known(task, TASKS, "task") for task in tasks))
+        return tuple(dict.fromkeys(known_name(task, TASKS, "task") for task in tasks))
 
     @field_validator("text", "continual")
     @classmethod
@@ -154,9 +156,11 @@ class Study(Part):
         """Settings of all runs side by side with others: `{epochs: 3, parse: {epochs: 15}, bilstm: {epochs: 30}}`."""
         models = info.data.get("models", {})
         if not isinstance(value, Mapping):
-            raise Wrong("settings (epochs: 3, …)", repr(value))
+            raise SpecError("settings (epochs: 3, …)", repr(value))
         for name in models.keys() & value.keys() & {*TASKS, *FINE_TUNING_SETTINGS.fields}:
-            raise Wrong("another name for a model that is given settings", f"'{name}', which is a task or setting too")
+            raise SpecError(
+                "another name for a model that is given settings", f"'{name}', which is a task or setting too"
+            )
         own = {name: one for name, one in value.items() if name in models}
         shared = {name: one for name, one in value.items() if name not in models}
         each = {name: _by_task(one, () if name else models) for name, one in {"": shared, **own}.items()}
@@ -181,18 +185,20 @@ class Study(Part):
         if not self.tasks:
             self._only_measures()
         elif not (self.sources and self.targets):
-            raise Wrong("'sources' and 'targets' for the tasks", "none")
-        known(self.reference, self.changes, COLUMN, ("reference",))
+            raise SpecError("'sources' and 'targets' for the tasks", "none")
+        known_name(self.reference, self.changes, COLUMN, ("reference",))
         for column, changes in self.changes.items():
             if starting := [change.name for change in changes if change.kind.starts]:
-                raise Wrong(f"changes of a model in 'changes.{column}'", f"'{starting[0]}', which belongs in 'models'")
+                raise SpecError(
+                    f"changes of a model in 'changes.{column}'", f"'{starting[0]}', which belongs in 'models'"
+                )
         self._serves()
         for name, one in {"measure": self.measure, "distances": self.distances}.items():
             for column in (one.changes if one else None) or ():
-                known(column, self.changes, COLUMN, (name, "changes"))
+                known_name(column, self.changes, COLUMN, (name, "changes"))
             named = one.seeds if one and one.seeds != "all" else None
             if missing := set(named or ()) - set(self.seeds):
-                raise Wrong(f"seeds of the study ({list(self.seeds)})", str(sorted(missing)), place=(name, "seeds"))
+                raise SpecError(f"seeds of the study ({list(self.seeds)})", str(sorted(missing)), place=(name, "seeds"))
         self._replays()
         return self
 
@@ -201,31 +207,31 @@ class Study(Part):
         for task, (name, one), role in itertools.product(self.tasks, self.sources.items(), ("train", "dev")):
             if for_task(getattr(one, role), task) is None:
                 given = ", ".join(getattr(one, role))
-                raise Wrong(f"a corpus for the task '{task}' under sources.{name}.{role}", f"only {given}")
+                raise SpecError(f"a corpus for the task '{task}' under sources.{name}.{role}", f"only {given}")
         served = {name: [task for task in self.tasks if for_task(one, task)] for name, one in self.targets.items()}
         for name, tasks in served.items():
             if not tasks and self.tasks:
                 any_of = "' or '".join(self.tasks)
-                raise Wrong(
+                raise SpecError(
                     f"a corpus for the task '{any_of}' under targets.{name}", f"only {', '.join(self.targets[name])}"
                 )
         if without := [task for task in self.tasks if not any(task in tasks for tasks in served.values())]:
-            raise Wrong(f"a target for the task '{without[0]}'", "none")
+            raise SpecError(f"a target for the task '{without[0]}'", "none")
 
     def _replays(self) -> None:
         """Continual learning is crossed with columns that there are, and its anchor is what it is called."""
         for name, one in self.continual.items():
             for column in (one.changes if one else None) or ():
-                known(column, self.changes, COLUMN, ("continual", name, "changes"))
+                known_name(column, self.changes, COLUMN, ("continual", name, "changes"))
             for model, made in self.models.items():
                 if one and one.anchor == "original" and any(change.name == "adjust" for change in made.changes):
-                    raise Wrong(
+                    raise SpecError(
                         f"'adjust' under 'changes', or 'anchor: adjusted', for the continual learning of '{model}'",
                         "'adjust' among the model's own changes",
                         "the original is the model before the changes of its column",
                     )
-        if lacking := self.changes.keys() - {column for column, _ in self.columns}:
-            raise Wrong("a kind of 'continual' for every column", f"none for {', '.join(sorted(lacking))}")
+        if lacking := self.changes.keys() - {column for column, _ in self.conditions}:
+            raise SpecError("a kind of 'continual' for every column", f"none for {', '.join(sorted(lacking))}")
 
     def _only_measures(self) -> None:
         """Without tasks there is nothing to fine-tune, and what is measured must say against which language."""
@@ -233,15 +239,15 @@ class Study(Part):
             self.sources or self.targets or self.settings or any(self.text.values()) or any(self.continual.values())
         )
         if taught or not (self.measure or self.distances):
-            raise Wrong("'tasks' with 'sources' and 'targets', or 'measure' alone", "no tasks")
+            raise SpecError("'tasks' with 'sources' and 'targets', or 'measure' alone", "no tasks")
         if self.measure and (self.measure.when != ("before",) or self.measure.source is None):
             got = f"when: [{', '.join(self.measure.when)}], source: {self.measure.source or 'none'}"
-            raise Wrong("'when: [before]' and a 'source' in 'measure', as there are no tasks", got)
+            raise SpecError("'when: [before]' and a 'source' in 'measure', as there are no tasks", got)
         if self.distances and self.distances.when != ("before",):
-            raise Wrong("'when: [before]' in 'distances', as there are no tasks", ", ".join(self.distances.when))
+            raise SpecError("'when: [before]' in 'distances', as there are no tasks", ", ".join(self.distances.when))
 
     @property
-    def columns(self) -> list[tuple[str, str]]:
+    def conditions(self) -> list[tuple[str, str]]:
         """The columns of a table: changes, each with the kinds of continual learning that it is crossed with."""
         crossed = itertools.product(self.changes, self.continual.items())
         return [(column, name) for column, (name, one) in crossed if not (one and one.changes) or column in one.changes]
@@ -256,12 +262,12 @@ class Study(Part):
 def _by_task(value: object, models: Iterable[str]) -> Mapping[str, object]:
     """Settings of all tasks, under "", and those of one."""
     if not isinstance(value, Mapping):
-        raise Wrong("settings (epochs: 3, …)", repr(value))
+        raise SpecError("settings (epochs: 3, …)", repr(value))
     own = {name: one for name, one in value.items() if name in TASKS}
     shared = {name: one for name, one in value.items() if name not in TASKS}
     for name, one in shared.items():
         if isinstance(one, Mapping):
-            known(name, [*TASKS, *models], "task or model of 'settings'")
+            known_name(name, [*TASKS, *models], "task or model of 'settings'")
     return {"": shared, **own} if shared else own
 
 
@@ -271,5 +277,5 @@ def _model_name(value: str, info: ValidationInfo) -> str:
     if value == BILSTM or value in SHIPPED or not (folder.is_dir() or value.startswith((".", "/", "~"))):
         return value
     if not (folder / "config.json").is_file():
-        raise Wrong("a model folder with config.json", f"'{folder}', which has none")
+        raise SpecError("a model folder with config.json", f"'{folder}', which has none")
     return str(folder)

@@ -10,9 +10,9 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from isogloss.core.errors import InputError, UsageError, shown
-from isogloss.studies.schema.interventions import CHANGES
+from isogloss.studies.schema.interventions import INTERVENTIONS
 from isogloss.studies.schema.overrides import canonical, overridden, with_variables
-from isogloss.studies.schema.references import Wrong, did_you_mean
+from isogloss.studies.schema.references import SpecError, did_you_mean
 from isogloss.studies.schema.study import SINGULAR, Study
 from isogloss.studies.schema.text_changes import TEXT_CHANGES
 from isogloss.studies.schema.yaml_text import read_yaml
@@ -72,7 +72,7 @@ def _explained(
     place = first["loc"] or getattr(wrong, "place", ())
     place = tuple(part for part in place if part != "")
     name = ".".join(map(str, place)) or "the study"
-    if isinstance(wrong, Wrong):
+    if isinstance(wrong, SpecError):
         expected, got, advice = wrong.expected, wrong.got, wrong.advice
     elif first["type"] == "extra_forbidden":
         siblings = _keys(place[:-1])
@@ -105,7 +105,7 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
     if not place:
         return list(Study.model_fields)
     if place[0] in ("changes", "text", "models") and any(isinstance(part, int) for part in place):
-        kinds: list[Any] = [*CHANGES.values(), *TEXT_CHANGES.values()]
+        kinds: list[Any] = [*INTERVENTIONS.values(), *TEXT_CHANGES.values()]
         return list(dict.fromkeys(name for kind in kinds for name in kind.arguments.model_fields))
     part: Any = Study.model_fields[str(place[0])].annotation
     return [name for kind in (part, *_inner(part)) if _is_part(kind) for name in kind.model_fields]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 
 from isogloss.languages.codes import canonical
-from isogloss.studies.schema.references import Part, Text, named_change
+from isogloss.studies.schema.references import Part, Text, parsed_change
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
@@ -106,7 +106,7 @@ class TextChange(Part):
     @model_validator(mode="before")
     @classmethod
     def _from_file(cls, value: object, info: ValidationInfo) -> object:
-        return named_change(value, {name: kind.arguments for name, kind in TEXT_CHANGES.items()}, "text change", info)
+        return parsed_change(value, {name: kind.arguments for name, kind in TEXT_CHANGES.items()}, "text change", info)
 
     @property
     def kind(self) -> TextChangeKind:

@@ -1,8 +1,8 @@
-"""A Ray cluster, one that runs already or one that is started here for the time of a study.
+"""A Ray cluster: one that is running, or one that is started for the duration of a study.
 
-At each place of the cluster an actor keeps a worker process, the same as the local backend's, and gives it one job
-after another. What was being done by a worker, an actor or a node that is lost is done again elsewhere. Results travel
-through the store alone, which every node has to see under the same path.
+Every actor on the cluster has a worker process, the same as the local backend's, and sends it one job after another.
+The current job of a worker, actor or node that is lost is repeated elsewhere. Results are exchanged only through the
+store, which every node must see under the same path.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from isogloss import __version__
@@ -26,16 +27,22 @@ from isogloss.core.errors import IsoglossError, MissingExtra, UsageError
 from isogloss.core.hardware import kind_of
 from isogloss.core.registry import check_name
 from isogloss.store.entries import Store, StoreFull
-from isogloss.studies.execution.backends import RETRIES, Job, Outcome
-from isogloss.studies.execution.backends.local import FAREWELL, TICK, Worker
+from isogloss.studies.execution.backends import MAX_RETRIES, OnOutcome, Outcome
+from isogloss.studies.execution.backends.local import POLL_SECONDS, SHUTDOWN_SECONDS, Worker
 from isogloss.studies.execution.backends.queue import Queue
+from isogloss.studies.planning.job import Job
+
+CONNECT_SECONDS = 10
 
 
 class RayBackend:
-    """`address`: of a cluster that runs; where not given, the one of RAY_ADDRESS or of this machine, or else a new one.
+    """Runs jobs on a Ray cluster.
 
-    `workers`: how many at most; as many as the cluster has room for where not given. `per_gpu`: runs that share a GPU
-    at a time. `device`: cpu or cuda; where not given, cuda if this machine has a GPU.
+    Args:
+        workers: The maximal number of workers; as many as fit on the cluster by default.
+        address: The address of a running cluster; that of RAY_ADDRESS or of this machine, or else a new one.
+        per_gpu: The number of runs that share a GPU at a time.
+        device: cpu or cuda; cuda by default if this machine has a GPU.
     """
 
     def __init__(
@@ -52,25 +59,26 @@ class RayBackend:
         self.workers, self.address, self.per_gpu = workers, address, per_gpu
         self.device = check_name(device or kind_of(None), ["cpu", "cuda"], "device of the backend 'ray'")
 
-    def run(self, jobs: Sequence[Job], store: str, tell: Callable[[Outcome], None]) -> None:
-        waiting = Queue(jobs, store, tell)
+    def run(self, jobs: Sequence[Job], store: str, on_outcome: OnOutcome) -> None:
+        waiting = Queue(jobs, store, on_outcome)
         if not jobs:
             return
         threads = max(job.threads for job in jobs)
         with _cluster(_ray(), self.address) as ray, _beacon(store) as beacon:
-            room = _room(ray.nodes(), self.device, threads, self.per_gpu)
-            if not (room or self.workers):
-                raise UsageError(_no_room(self.device, threads))
-            foreman = ray.remote(Foreman).options(**_share(self.device, threads, self.per_gpu), max_concurrency=2)
-            hire = partial(foreman.remote, os.path.abspath(store), self.device, threads, os.getcwd())
-            _Crew(ray, hire, beacon, waiting, tell).work(min(self.workers or room, len(jobs)))
+            capacity = _capacity(ray.nodes(), self.device, threads, self.per_gpu)
+            if not (capacity or self.workers):
+                raise UsageError(_no_capacity(self.device, threads))
+            resources = _resources(self.device, threads, self.per_gpu)
+            actor_class = ray.remote(RayActor).options(**resources, max_concurrency=2)
+            new_actor = partial(actor_class.remote, os.path.abspath(store), self.device, threads, os.getcwd())
+            _Pool(ray, new_actor, beacon, waiting, on_outcome).work(min(self.workers or capacity, len(jobs)))
 
 
-class Foreman:
-    """An actor: keeps a worker process on its node, and does jobs with it, one at a time."""
+class RayActor:
+    """An actor with a worker process on its node, which runs one job at a time."""
 
     def __init__(self, store: str, device: str, threads: int, folder: str):
-        if sys.platform != "win32":  # Ray's processes block Ctrl-C, and a worker would inherit that
+        if sys.platform != "win32":  # Ray's processes block Ctrl-C, which a worker would inherit
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         with contextlib.suppress(OSError):
             os.chdir(folder)
@@ -78,21 +86,21 @@ class Foreman:
         self._events: queue.Queue[tuple[Worker, Outcome | None]] = queue.Queue()
         self._worker: Worker | None = None
 
-    def report(self, beacon: str, version: str) -> tuple[str, str]:
-        """Where this is, and what is wrong with it."""
-        here = platform.node()
+    def check_node(self, beacon: str, version: str) -> tuple[str, str]:
+        """The name of this node, and the reason why it cannot be used ("" if it can)."""
+        node = platform.node()
         if not os.path.exists(beacon):
-            return here, f"the node {here} does not see the store {self._arguments[0]}, which all nodes have to share"
+            return node, f"the node {node} does not see the store {self._arguments[0]}, which all nodes must share"
         if __version__ != version:
-            return here, f"the node {here} has isogloss {__version__}, and not {version}"
-        return here, ""
+            return node, f"the node {node} has isogloss {__version__}, expected {version}"
+        return node, ""
 
-    def do(self, job: Job) -> Outcome | str:
-        """What came of a job, or why the worker died."""
+    def run(self, job: Job) -> Outcome | str:
+        """The outcome of a job, or why the worker died."""
         self._worker = self._worker or Worker(*self._arguments, self._events)
-        self._worker.give(job)
+        self._worker.send(job)
         _, outcome = self._events.get()
-        return self._worker.epitaph() if outcome is None else outcome
+        return self._worker.exit_reason() if outcome is None else outcome
 
     def interrupt(self) -> None:
         if self._worker:
@@ -100,113 +108,117 @@ class Foreman:
 
 
 @dataclass(eq=False)
-class _Hand:
-    """An actor as the driver knows it."""
+class _ActorState:
+    """The driver's view of an actor."""
 
-    actor: Any
+    actor: Any  # Ray's handle
     job: Job | None = None
     where: str = ""
 
 
-class _Crew:
-    """The actors of one call, until nothing is left to do."""
+class _Pool:
+    """The actors of one call, until no job is left."""
 
-    def __init__(self, ray: Any, hire: Callable[[], Any], beacon: str, waiting: Queue, tell: Callable[[Outcome], None]):
-        self.ray, self.actor, self.beacon, self.waiting, self.tell = ray, hire, beacon, waiting, tell
-        self.idle: list[_Hand] = []
-        self.expected: dict[Any, _Hand] = {}  # what Ray has promised, and of whom
-        self.deaths = 0  # since something was last finished
+    def __init__(
+        self, ray: ModuleType, new_actor: Callable[[], Any], beacon: str, waiting: Queue, on_outcome: OnOutcome
+    ):
+        self.ray, self.new_actor, self.beacon = ray, new_actor, beacon
+        self.waiting, self.on_outcome = waiting, on_outcome
+        self.idle: list[_ActorState] = []
+        self.running: dict[object, _ActorState] = {}  # by Ray's object reference of the pending result
+        self.deaths = 0  # since a job last finished
 
     def work(self, number: int) -> None:
         try:
             for _ in range(number):
-                self.hire()
+                self.spawn()
             while not self.waiting.finished:
-                self.hand_out()
-                self.hear()
+                self.assign_jobs()
+                self.receive()
         except (KeyboardInterrupt, StoreFull):
             self.stop()
             raise
         finally:
-            for hand in [*self.idle, *self.expected.values()]:
-                self.ray.kill(hand.actor)
+            for state in [*self.idle, *self.running.values()]:
+                self.ray.kill(state.actor)
 
-    def hire(self) -> None:
-        """An actor, which gets its first job when it has reported from a place that has room."""
-        hand = _Hand(self.actor())
-        self.expected[hand.actor.report.remote(self.beacon, __version__)] = hand
+    def spawn(self) -> None:
+        """Start an actor, which gets its first job once it is placed on a node and has checked it."""
+        state = _ActorState(self.new_actor())
+        self.running[state.actor.check_node.remote(self.beacon, __version__)] = state
 
-    def hand_out(self) -> None:
+    def assign_jobs(self) -> None:
         while self.idle and (job := self.waiting.next()):
-            hand = self.idle.pop()
-            hand.job = job
-            self.tell(Outcome(job.name, "started", where=hand.where))
-            self.expected[hand.actor.do.remote(job)] = hand
+            state = self.idle.pop()
+            state.job = job
+            self.on_outcome(Outcome(job.name, "started", where=state.where))
+            self.running[state.actor.run.remote(job)] = state
 
-    def hear(self) -> None:
-        """Wait a little for news of an actor."""
-        if not self.expected:
-            time.sleep(TICK)
+    def receive(self) -> None:
+        """Wait for a result of an actor, at most `POLL_SECONDS`."""
+        if not self.running:
+            time.sleep(POLL_SECONDS)
             return
-        come, _ = self.ray.wait(list(self.expected), timeout=TICK)
-        for promise in come:
-            hand = self.expected.pop(promise)
+        ready, _ = self.ray.wait(list(self.running), timeout=POLL_SECONDS)
+        for reference in ready:
+            state = self.running.pop(reference)
             try:
-                self.take(hand, self.ray.get(promise))
+                self.handle(state, self.ray.get(reference))
             except self.ray.exceptions.RayError as error:
-                self.replace(hand, " ".join(str(error).split()))
+                self.replace(state, " ".join(str(error).split()))
 
-    def take(self, hand: _Hand, news: Outcome | str | tuple[str, str]) -> None:
-        if isinstance(news, str):
-            self.replace(hand, news)
+    def handle(self, state: _ActorState, result: Outcome | str | tuple[str, str]) -> None:
+        if isinstance(result, str):
+            self.replace(state, result)
             return
-        hand.job = None
-        self.idle.append(hand)
-        if isinstance(news, Outcome):
+        state.job = None
+        self.idle.append(state)
+        if isinstance(result, Outcome):
             self.deaths = 0
-            self.waiting.settle(news)
+            self.waiting.settle(result)
             return
-        hand.where, complaint = news
-        if complaint:
-            raise UsageError(complaint)
+        state.where, problem = result
+        if problem:
+            raise UsageError(problem)
 
-    def replace(self, hand: _Hand, reason: str) -> None:
-        """Another in the place of a dead one, and its job back into the queue."""
-        self.ray.kill(hand.actor)
+    def replace(self, state: _ActorState, reason: str) -> None:
+        """Start an actor in place of a dead one, whose job goes back into the queue."""
+        self.ray.kill(state.actor)
         self.deaths += 1
-        if self.deaths > RETRIES * (len(self.idle) + len(self.expected) + 2):
+        if self.deaths > MAX_RETRIES * (len(self.idle) + len(self.running) + 2):
             raise IsoglossError(f"{self.deaths} workers died one after the other; the last: {reason}")
-        self.hire()
-        if hand.job is not None:
-            self.waiting.settle(Outcome(hand.job.name, "lost", reason, hand.where))
+        self.spawn()
+        if state.job is not None:
+            self.waiting.settle(Outcome(state.job.name, "lost", reason, state.where))
 
     def stop(self) -> None:
-        """Ctrl-C to all workers, and time to keep what they are doing."""
-        busy = {promise: hand for promise, hand in self.expected.items() if hand.job}
-        for hand in busy.values():
-            hand.actor.interrupt.remote()
+        """Send Ctrl-C to all workers and let them save checkpoints."""
+        busy = {reference: state for reference, state in self.running.items() if state.job}
+        for state in busy.values():
+            state.actor.interrupt.remote()
         if busy:
-            self.ray.wait(list(busy), num_returns=len(busy), timeout=FAREWELL)
+            self.ray.wait(list(busy), num_returns=len(busy), timeout=SHUTDOWN_SECONDS)
 
 
-def _ray() -> Any:
+def _ray() -> ModuleType:
     try:
         import ray
     except ImportError:
         raise MissingExtra("ray", "ray") from None
-    return ray
+    module: ModuleType = ray
+    return module
 
 
 @contextlib.contextmanager
-def _cluster(ray: Any, address: str | None) -> Iterator[Any]:
-    """Ray, connected to a cluster; left as it is if it was so before."""
+def _cluster(ray: ModuleType, address: str | None) -> Iterator[ModuleType]:
+    """Ray, connected to a cluster; a connection that existed before is kept."""
     if ray.is_initialized():
         yield ray
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody asked for reports to Ray's makers
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
     address = address or os.environ.get("RAY_ADDRESS")
     try:
-        _knock(address or "")
+        _check_address(address or "")
         ray.init(address, log_to_driver=False, logging_level="ERROR")
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         where = f"reached at '{address}'" if address else "reached or started"
@@ -217,41 +229,41 @@ def _cluster(ray: Any, address: str | None) -> Iterator[Any]:
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
-    """An OSError unless somebody listens at HOST:PORT; Ray itself would try for minutes."""
+def _check_address(address: str) -> None:
+    """An OSError unless HOST:PORT accepts connections; Ray itself would retry for minutes."""
     host, _, port = address.rpartition(":")
     if host and port.isdecimal():
-        socket.create_connection((host.rpartition("/")[2], int(port)), timeout=10).close()
+        socket.create_connection((host.rpartition("/")[2], int(port)), timeout=CONNECT_SECONDS).close()
 
 
 @contextlib.contextmanager
 def _beacon(store: str) -> Iterator[str]:
-    """A file in the store that nobody can have anywhere else; a lock, for they are looked after."""
+    """A file with a unique name in the store, by which nodes are checked; a lock file, which `isogloss gc` removes."""
     lock = Store(store).lock(f"ray-{secrets.token_hex(8)}")
-    assert lock, "a new name"
+    assert lock, "the name is new"
     try:
         yield str(lock.path)
     finally:
         lock.release()
 
 
-def _room(nodes: Sequence[dict[str, Any]], device: str, threads: int, per_gpu: int) -> int:
-    """How many workers the living nodes of a cluster have room for."""
+def _capacity(nodes: Sequence[dict[str, Any]], device: str, threads: int, per_gpu: int) -> int:
+    """The number of workers that fit on the nodes of a cluster that are alive."""
     resources = [node["Resources"] for node in nodes if node["Alive"]]
     if device == "cuda":
-        return sum(int(one.get("GPU", 0)) for one in resources) * per_gpu
-    return sum(int(one.get("CPU", 0)) // threads for one in resources)
+        return sum(int(node.get("GPU", 0)) for node in resources) * per_gpu
+    return sum(int(node.get("CPU", 0)) // threads for node in resources)
 
 
-def _no_room(device: str, threads: int) -> str:
-    wanted = "a GPU" if device == "cuda" else f"{threads} processors, as many as the threads of a run"
-    return f"no node of the Ray cluster has {wanted}; for a cluster that grows, say how many workers there are to be"
+def _no_capacity(device: str, threads: int) -> str:
+    required = "a GPU" if device == "cuda" else f"{threads} processors, the number of threads of a run"
+    return f"no node of the Ray cluster has {required}; for an autoscaling cluster, give the number of workers"
 
 
-def _share(device: str, threads: int, per_gpu: int) -> dict[str, float]:
-    """What a worker takes of its node, in Ray's ten-thousandths.
+def _resources(device: str, threads: int, per_gpu: int) -> dict[str, float]:
+    """The resources of a node that a worker uses, in Ray's ten-thousandths.
 
-    >>> _share("cuda", 1, 3), _share("cpu", 2, 1)
+    >>> _resources("cuda", 1, 3), _resources("cpu", 2, 1)
     ({'num_cpus': 0, 'num_gpus': 0.3333}, {'num_cpus': 2})
     """
     return {"num_cpus": 0, "num_gpus": (10_000 // per_gpu) / 10_000} if device == "cuda" else {"num_cpus": threads}

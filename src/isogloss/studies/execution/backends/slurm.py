@@ -1,8 +1,8 @@
-"""A Slurm cluster, through submitit: job arrays whose tasks do jobs as the local backend does them.
+"""A Slurm cluster, through submitit: job arrays whose tasks run jobs with the local backend.
 
-The driver waits on the login node, hands in what may start, and hands in again what Slurm has ended before it was done:
-time limits, preemption and lost nodes cost no more than what came after the last checkpoint. Results travel through the
-store alone, which must lie on a file system that all nodes share; submitit's own files and logs lie in it too.
+The driver waits on the login node, submits the jobs that may start, and resubmits those that Slurm ended early: after a
+time limit, a preemption or a lost node, training resumes from the last checkpoint. Results are exchanged only through
+the store, which must be on a file system that all nodes share; submitit's files and logs are in it too.
 """
 
 from __future__ import annotations
@@ -11,30 +11,37 @@ import itertools
 import shutil
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from isogloss.core.errors import IsoglossError, MissingExtra, UsageError
 from isogloss.core.hardware import kind_of
 from isogloss.core.registry import check_name
 from isogloss.store.entries import Store, StoreFull
-from isogloss.studies.execution.backends import RETRIES, Job, Outcome
+from isogloss.studies.execution.backends import MAX_RETRIES, OnOutcome, Outcome
 from isogloss.studies.execution.backends.local import LocalBackend
 from isogloss.studies.execution.backends.queue import Queue
+from isogloss.studies.planning.job import Job
 
-POLL = 2.0  # seconds between looks at the tasks
-DAY = 24 * 60  # minutes
+POLL_SECONDS = 2.0
+DAY_MINUTES = 24 * 60
 GPU_OPTIONS = {"gpus_per_node", "gpus_per_task", "gres", "num_gpus"}
 
 
 class SlurmBackend:
-    """`workers`: array tasks at a time. `per_task`: runs that one task does; more than one where runs are short.
+    """Runs jobs on a Slurm cluster.
 
-    `time`: minutes that a task may take. `per_gpu`: runs of a task that share a GPU at a time. `device`: cpu or cuda;
-    where not given, cuda if this machine has a GPU. All other options are sbatch's (partition, account, cpus_per_task,
-    gpus_per_node, mem …), and go there. `cluster="local"` tries all this out without Slurm.
+    Args:
+        workers: The maximal number of array tasks at a time.
+        per_task: The number of runs per task; more than one if runs are short.
+        per_gpu: The number of runs of a task that share a GPU at a time.
+        time: The time limit of a task in minutes.
+        device: cpu or cuda; cuda by default if this machine has a GPU.
+        cluster: "slurm", or "local" to test the backend without Slurm.
+        sbatch: Options of sbatch (partition, account, cpus_per_task, gpus_per_node, mem …).
     """
 
     def __init__(
@@ -43,10 +50,10 @@ class SlurmBackend:
         *,
         per_task: int = 1,
         per_gpu: int = 1,
-        time: int = DAY,
+        time: int = DAY_MINUTES,
         device: str | None = None,
         cluster: str = "slurm",
-        **sbatch: Any,
+        **sbatch: object,
     ):
         for name, value in {"workers": workers, "per_task": per_task, "per_gpu": per_gpu, "time": time}.items():
             if not isinstance(value, int) or value < 1:
@@ -56,132 +63,133 @@ class SlurmBackend:
         self.cluster = check_name(cluster, ["slurm", "local"], "cluster")
         self.sbatch = sbatch
 
-    def run(self, jobs: Sequence[Job], store: str, tell: Callable[[Outcome], None]) -> None:
-        waiting = Queue(jobs, store, tell)
+    def run(self, jobs: Sequence[Job], store: str, on_outcome: OnOutcome) -> None:
+        waiting = Queue(jobs, store, on_outcome)
         if not jobs:
             return
         executor = self._executor(store, max(job.threads for job in jobs))
-        crew = _Crew(executor, waiting, store, tell)
+        tasks = _TaskPool(executor, waiting, store, on_outcome)
         try:
             while True:
-                crew.collect(RETRIES + self.workers)
+                tasks.collect(MAX_RETRIES + self.workers)
                 if waiting.finished:
                     return
-                crew.submit(self.workers, self.per_task, [store, self.device, self.per_gpu])
-                time.sleep(POLL)
+                tasks.submit(self.workers, self.per_task, [store, self.device, self.per_gpu])
+                time.sleep(POLL_SECONDS)
         finally:
-            crew.cancel()
+            tasks.cancel()
 
     def _executor(self, store: str, threads: int) -> Any:
-        """Submitit's, with all that is to be said to sbatch."""
+        """Submitit's executor with the options of sbatch."""
         submitit = _submitit()
-        asked: dict[str, Any] = {"cpus_per_task": threads, "array_parallelism": self.workers}
+        options: dict[str, object] = {"cpus_per_task": threads, "array_parallelism": self.workers}
         if self.device == "cuda" and not GPU_OPTIONS & self.sbatch.keys():
-            asked["gpus_per_node"] = 1
-        asked |= self.sbatch
+            options["gpus_per_node"] = 1
+        options |= self.sbatch
         try:
             executor = submitit.AutoExecutor(Path(store).absolute() / "slurm" / "%j", cluster=self.cluster)
             executor.update_parameters(
-                name="isogloss", timeout_min=self.time, **{f"slurm_{name}": value for name, value in asked.items()}
+                name="isogloss", timeout_min=self.time, **{f"slurm_{name}": value for name, value in options.items()}
             )
-        except (NameError, RuntimeError) as error:  # an option that sbatch does not have, or no Slurm
+        except (NameError, RuntimeError) as error:  # an unknown option of sbatch, or no Slurm
             raise UsageError(str(error).splitlines()[0]) from None
         return executor
 
 
-def do(jobs: Sequence[Job], store: str, device: str, per_gpu: int) -> list[Outcome]:
-    """What an array task does, in worker processes of its own. Slurm warns before it ends a task; then work is kept."""
-    for warning in (signal.SIGTERM, signal.SIGUSR2):
-        signal.signal(warning, signal.default_int_handler)
-    told = {job.name: Outcome(job.name, "busy", "not begun") for job in jobs}  # busy: again, and not held against it
+def run_task(jobs: Sequence[Job], store: str, device: str, per_gpu: int) -> list[Outcome]:
+    """Run an array task with worker processes. Slurm sends a signal before it ends a task: checkpoints are saved."""
+    for name in (signal.SIGTERM, signal.SIGUSR2):
+        signal.signal(name, signal.default_int_handler)
+    outcomes = {job.name: Outcome(job.name, "busy", "not started") for job in jobs}  # retried without counting as lost
     try:
         LocalBackend(per_gpu=per_gpu, device=device).run(
-            jobs, store, lambda outcome: told.update({outcome.job: outcome})
+            jobs, store, lambda outcome: outcomes.update({outcome.job: outcome})
         )
     except KeyboardInterrupt:
-        stopped = "Slurm ended the task before it was done (time limit, preemption or scancel)"
-        return [Outcome(one.job, "lost", stopped) if one.state == "started" else one for one in told.values()]
+        reason = "Slurm ended the task before it was done (time limit, preemption or scancel)"
+        return [Outcome(job, "lost", reason) if last.state == "started" else last for job, last in outcomes.items()]
     except StoreFull as full:
-        return [Outcome(one.job, "full", str(full)) for one in told.values()]
-    return list(told.values())
+        return [Outcome(job, "full", str(full)) for job in outcomes]
+    return list(outcomes.values())
 
 
 @dataclass(frozen=True)
 class _Task:
-    """An array task that Slurm has, and the jobs it is to do."""
+    """A submitted array task and its jobs."""
 
-    handle: Any
+    handle: Any  # submitit's job
     jobs: tuple[Job, ...]
 
-    def given(self) -> list[Outcome] | str:
-        """What it gave back, or why that is nothing."""
+    def outcomes(self) -> list[Outcome] | str:
+        """The outcomes of its jobs, or why there are none."""
         try:
             outcomes: list[Outcome] = self.handle.result()
-        except RuntimeError as error:  # submitit's, all of them
+        except RuntimeError as error:  # raised by submitit
             why, log = str(error).strip().splitlines()[-1], self.handle.paths.stderr
             return f"task {self.handle.job_id} ended in the state {self.handle.state}: {why} (its log: {log})"
         shutil.rmtree(self.handle.paths.folder, ignore_errors=True)
         return outcomes
 
 
-class _Crew:
-    """The tasks that Slurm has of one call."""
+class _TaskPool:
+    """The submitted tasks of one call."""
 
-    def __init__(self, executor: Any, waiting: Queue, store: str, tell: Callable[[Outcome], None]):
-        self.executor, self.waiting, self.store, self.tell = executor, waiting, Store(store), tell
+    def __init__(self, executor: Any, waiting: Queue, store: str, on_outcome: OnOutcome):
+        self.executor, self.waiting, self.store, self.on_outcome = executor, waiting, Store(store), on_outcome
         self.tasks: list[_Task] = []
-        self.suspects: set[str] = set()  # jobs that were lost: each gets a task of its own, so as to drag nobody along
-        self.deaths = 0  # since something was last finished
+        self.lost: set[str] = set()  # jobs that were lost: each is retried in a separate task
+        self.deaths = 0  # since a job last finished
 
-    def submit(self, workers: int, per_task: int, arguments: list[Any]) -> None:
-        """Hand in what may start now, as one array."""
-        room = max(0, workers - len(self.tasks)) * per_task
-        ready = list(itertools.islice(iter(self._next, None), room))
-        alone = [job for job in ready if job.name in self.suspects]
-        others = [job for job in ready if job.name not in self.suspects]
-        shares = [(job,) for job in alone] + [tuple(others[n : n + per_task]) for n in range(0, len(others), per_task)]
-        if not shares:
+    def submit(self, workers: int, per_task: int, arguments: Sequence[object]) -> None:
+        """Submit the jobs that may start now, as one array."""
+        capacity = max(0, workers - len(self.tasks)) * per_task
+        ready = list(itertools.islice(iter(self._next, None), capacity))
+        groups = [(job,) for job in ready if job.name in self.lost]
+        shared = [job for job in ready if job.name not in self.lost]
+        groups += [tuple(shared[start : start + per_task]) for start in range(0, len(shared), per_task)]
+        if not groups:
             return
         try:
-            handles = self.executor.map_array(do, shares, *([one] * len(shares) for one in arguments))
+            handles = self.executor.map_array(run_task, groups, *([value] * len(groups) for value in arguments))
         except (OSError, RuntimeError) as error:
-            raise IsoglossError(f"Slurm did not take the jobs: {str(error).strip()}") from None
-        self.tasks += [_Task(handle, share) for handle, share in zip(handles, shares, strict=True)]
-        for task in self.tasks[-len(shares) :]:
+            raise IsoglossError(f"Slurm did not accept the jobs: {str(error).strip()}") from None
+        self.tasks += [_Task(handle, group) for handle, group in zip(handles, groups, strict=True)]
+        for task in self.tasks[-len(groups) :]:
             for job in task.jobs:
-                self.tell(Outcome(job.name, "started", where=f"task {task.handle.job_id}"))
+                self.on_outcome(Outcome(job.name, "started", where=f"task {task.handle.job_id}"))
 
     def _next(self) -> Job | None:
-        """A job that may start; one that somebody is doing, such as a task of a driver that died, is left for later."""
+        """A job that may start; a job that another process runs, such as a task of a driver that died, is postponed."""
         while job := self.waiting.next():
             if not any(self.store.locked(stage.id) for stage in job.stages):
                 return job
             self.waiting.settle(Outcome(job.name, "busy"))
         return None
 
-    def collect(self, patience: int) -> None:
-        """Take note of the tasks that have ended."""
+    def collect(self, max_deaths: int) -> None:
+        """Settle the jobs of the tasks that have ended."""
         for task in [task for task in self.tasks if task.handle.done()]:
             self.tasks.remove(task)
-            given = task.given()
-            self.deaths = self.deaths + 1 if isinstance(given, str) else 0
-            if self.deaths > patience:
-                raise IsoglossError(f"{self.deaths} tasks died one after the other; the last: {given}")
-            if isinstance(given, str):
-                given = [Outcome(job.name, "lost", given) for job in task.jobs]
-            self.suspects |= {outcome.job for outcome in given if outcome.state == "lost"}
-            for outcome in given:
+            outcomes = task.outcomes()
+            self.deaths = self.deaths + 1 if isinstance(outcomes, str) else 0
+            if self.deaths > max_deaths:
+                raise IsoglossError(f"{self.deaths} tasks died one after the other; the last: {outcomes}")
+            if isinstance(outcomes, str):
+                outcomes = [Outcome(job.name, "lost", outcomes) for job in task.jobs]
+            self.lost |= {outcome.job for outcome in outcomes if outcome.state == "lost"}
+            for outcome in outcomes:
                 self.waiting.settle(outcome)
 
     def cancel(self) -> None:
-        """Have Slurm end what is left; the tasks hear of it in time to keep what they are doing."""
+        """Cancel all tasks; Slurm signals them in time to save checkpoints."""
         for task in self.tasks:
             task.handle.cancel(check=False)
 
 
-def _submitit() -> Any:
+def _submitit() -> ModuleType:
     try:
         import submitit
     except ImportError:
         raise MissingExtra("submitit", "slurm") from None
-    return submitit
+    module: ModuleType = submitit
+    return module

@@ -14,8 +14,8 @@ from isogloss.models.bilstm.baseline import bilstm
 from isogloss.models.loading.load import load_model
 from isogloss.store.entries import Store
 from isogloss.studies.execution import encoding_cache as encoded
-from isogloss.studies.execution.encoding_cache import packed, remembering, unpacked
-from isogloss.studies.execution.jobs import _site
+from isogloss.studies.execution.encoding_cache import pack_examples, unpack_examples, with_encoding_cache
+from isogloss.studies.execution.run_job import _worker_context
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_for_model
 from isogloss.tasks.examples import Example
@@ -48,34 +48,34 @@ def same(ours: Example, theirs: Example) -> bool:
 @given(st.lists(EXAMPLES, min_size=1, max_size=6))
 def test_examples_come_back_as_they_were(tmp_path_factory: pytest.TempPathFactory, examples: list[Example]) -> None:
     path = tmp_path_factory.mktemp("npz") / "x.npz"
-    np.savez(path, **packed(examples))
-    back = unpacked(path)
+    np.savez(path, **pack_examples(examples))
+    back = unpack_examples(path)
     assert len(back) == len(examples)
     assert all(map(same, back, examples))
 
 
 @pytest.mark.parametrize("task", list(TASKS))
 def test_every_task_is_encoded_once(task: str, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoded, "WORTH", 0.0)
+    monkeypatch.setattr(encoded, "MIN_CACHE_SECONDS", 0.0)
     Store(tmp_path)
     model, plain = load_model(bert, device="cpu"), TASKS[task]
     corpus = getattr(Laboratory(), plain.corpus)("qla", "train", 12)
     labels, names = plain.labels(corpus), {id(corpus): "a corpus"}
     expected = plain.encode(model, corpus, labels)
-    first = remembering(plain, names, _site(str(tmp_path), None)).encode(model, corpus, labels)
+    first = with_encoding_cache(plain, names, _worker_context(str(tmp_path), None)).encode(model, corpus, labels)
     assert all(map(same, first, expected))
     (id_,) = Store(tmp_path).ids()
     assert id_.startswith("encoded-")
-    _site.cache_clear()  # another process
-    reader = remembering(plain, names, _site(str(tmp_path), None))
-    monkeypatch.setattr(encoded, "packed", lambda examples: pytest.fail("encoded again"))
+    _worker_context.cache_clear()  # another process
+    reader = with_encoding_cache(plain, names, _worker_context(str(tmp_path), None))
+    monkeypatch.setattr(encoded, "pack_examples", lambda examples: pytest.fail("encoded again"))
     assert all(map(same, reader.encode(model, corpus, labels), expected))
-    (Store(tmp_path).place(id_) / encoded.FILE).write_bytes(b"damaged")
+    (Store(tmp_path).place(id_) / encoded.EXAMPLES_FILE).write_bytes(b"damaged")
     monkeypatch.undo()
-    _site.cache_clear()
-    again = remembering(plain, names, _site(str(tmp_path), None)).encode(model, corpus, labels)
+    _worker_context.cache_clear()
+    again = with_encoding_cache(plain, names, _worker_context(str(tmp_path), None)).encode(model, corpus, labels)
     assert all(map(same, again, expected))
-    _site.cache_clear()
+    _worker_context.cache_clear()
 
 
 def test_tasks_over_the_baseline_are_encoded_too(tmp_path: Path) -> None:
@@ -83,5 +83,5 @@ def test_tasks_over_the_baseline_are_encoded_too(tmp_path: Path) -> None:
     task = task_for_model(model, TASKS["pos"])
     corpus = Laboratory().treebank("qla", "train", 12)
     examples = task.encode(model, corpus, task.labels(corpus))
-    np.savez(tmp_path / "x.npz", **packed(examples))
-    assert all(map(same, unpacked(tmp_path / "x.npz"), examples))
+    np.savez(tmp_path / "x.npz", **pack_examples(examples))
+    assert all(map(same, unpack_examples(tmp_path / "x.npz"), examples))

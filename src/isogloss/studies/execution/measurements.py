@@ -1,0 +1,70 @@
+"""Stages that evaluate and measure networks: scores, similarity curves, word distances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from isogloss.analysis.similarity import similarity
+from isogloss.analysis.word_distances import word_distances
+from isogloss.results.rows.distance_histograms import NO_DISTANCES
+from isogloss.studies.execution.corpora import language_of_name, read_parallel
+from isogloss.studies.execution.corpus_loader import CorpusLoader, load_bitexts
+from isogloss.studies.execution.models import finetuned_network, measured_model
+from isogloss.studies.execution.worker_context import WorkerContext
+from isogloss.studies.planning.stages import DistancesStage, EvaluationStage, SimilarityStage
+from isogloss.training.finetuning.transfer import evaluate_targets
+
+
+def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: WorkerContext) -> None:
+    """Store rows of scores, and the prediction for every item."""
+    assert folder and stage.network_id
+    network, loader = finetuned_network(stage.network_id, context), CorpusLoader(stage.corpora, context)
+    source = stage.corpora.source
+    dev = loader.load(stage.corpora.dev, source, "dev")
+    targets = {name: loader.load(references, name, "test") for name, references in stage.targets.items()}
+    facts = {"run": stage.id, "model": "", "changes": "", "seed": stage.seed}
+    results = evaluate_targets(network, loader.task(network.model), source, dev, targets, facts)
+    results.frame.write_parquet(folder / "rows.parquet")
+    results.predictions.collect().write_parquet(folder / "predictions.parquet")
+
+
+def compute_similarity(stage: SimilarityStage, folder: Path | None, context: WorkerContext) -> None:
+    """Store the similarity of parallel sentences, layer by layer."""
+    assert folder
+    measure = stage.measure
+    parallel = context.cache.get("corpus", tuple(measure.parallel.items()), lambda: read_parallel(measure.parallel))
+    curves = similarity(
+        measured_model(stage, context),
+        parallel[: measure.sentences],
+        source=language_of_name(stage.source) or stage.source,
+        indexes=measure.indexes,
+        pool=measure.pool,
+        specials=measure.specials,
+        bootstrap=measure.bootstrap,
+        name="",
+    )
+    curves.frame.write_parquet(folder / "curves.parquet")
+    curves.shapes.write_parquet(folder / "shapes.parquet")
+    if len(curves.neurons):
+        curves.language_neutral().write_parquet(folder / "neutral.parquet")
+
+
+def compute_distances(stage: DistancesStage, folder: Path | None, context: WorkerContext) -> None:
+    """Store the distances of related and unrelated words, for each bitext separately."""
+    assert folder
+    measure, model, distances = stage.measure, measured_model(stage, context), NO_DISTANCES
+    for bitext in load_bitexts(measure.bitext, measure.sentences, context):
+        distances += word_distances(
+            {"": model},
+            bitext,
+            layer=measure.layer,
+            words=measure.words,
+            metrics=measure.metrics,
+            top=measure.top,
+            links=measure.links,
+            bins=measure.bins,
+            seed=measure.seed,
+        )
+    distances.frame.write_parquet(folder / "histograms.parquet")
+    distances.summary.write_parquet(folder / "summary.parquet")
+    distances.shares.write_parquet(folder / "shares.parquet")
