@@ -1,4 +1,4 @@
-"""The pages keep their word: examples run, commands parse, names, options and links exist."""
+"""Documentation pages: examples run, commands parse, and names, options and links exist."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import doctest
 import inspect
 import re
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +24,26 @@ TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path 
 SESSIONS = [name for name, text in TEXTS.items() if blocks(text, "console")]
 SLOW_SESSIONS = {"docs/tour.md"}
 SLOW = [pytest.mark.slow, pytest.mark.timeout(1200)]
-# options of other programs that the pages name
+# options of other programs on the pages
 FOREIGN_OPTIONS = {"--nproc-per-node", "--head", "--address", "--at", "--width", "--height"}
-PARSER: Any = typer.main.get_command(app)
+COMMAND_LINE: Any = typer.main.get_command(app)
 
 
-def named(names: Any) -> Any:
+def for_pages(names: Iterable[str]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("name", sorted(names))
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=SLOW if n in SLOW_SESSIONS else []) for n in SESSIONS])
-def test_sessions_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
-    """If this fails because outputs have changed: `make docs-outputs`, and look at what is new."""
+def test_session_outputs_match_the_page(name: str, tmp_path: Path) -> None:
+    """If outputs have changed, run `make docs-outputs` and review the difference."""
     for block in blocks(TEXTS[name], "console"):
         for shown in session(block):
             printed = run(shown.command, tmp_path)
             assert agrees(shown.output, printed), f"$ {shown.command}\n{printed}"
 
 
-@named(name for name, text in TEXTS.items() if blocks(text, "pycon"))
-def test_examples_give_what_they_show(name: str) -> None:
+@for_pages(name for name, text in TEXTS.items() if blocks(text, "pycon"))
+def test_doctests_pass(name: str) -> None:
     test = doctest.DocTestParser().get_doctest("\n".join(blocks(TEXTS[name], "pycon")), {}, name, name, 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     runner.run(test)
@@ -55,39 +56,42 @@ COMMANDS = sorted({(name, command) for name, text in TEXTS.items() for command i
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS)
 def test_commands_parse(name: str, command: str) -> None:
-    """With the command line's own parser; an … stands for what the reader knows, so that something may be missing."""
+    """With the parser of the command line; an … stands for values of the reader, so required options may be missing."""
     words = [word for word in shlex.split(command.partition(" > ")[0])[1:] if word != "…"]
     verb, *arguments = spread_lists(words, LIST_OPTIONS)
-    assert verb in PARSER.commands, f"{name}: no command '{verb}'"
+    assert verb in COMMAND_LINE.commands, f"{name}: no command '{verb}'"
     try:
-        PARSER.commands[verb].make_context(verb, arguments)
+        COMMAND_LINE.commands[verb].make_context(verb, arguments)
     except Exception as error:
         assert "…" in command and "issing" in str(error), f"{name}: {command}: {error}"
 
 
-@named(TEXTS)
+@for_pages(TEXTS)
 def test_every_option_exists(name: str) -> None:
     known = {"--help", "--version", "--debug"} | FOREIGN_OPTIONS
-    for parameter in (one for command in PARSER.commands.values() for one in command.params):
+    for parameter in (option for command in COMMAND_LINE.commands.values() for option in command.params):
         known |= {*parameter.opts, *parameter.secondary_opts}
     text = re.sub(r"<!--.*?-->|\]\([^)]*\)|^\|[-|]+$", "", TEXTS[name], flags=re.DOTALL | re.MULTILINE)
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
 
 
-@named(TEXTS)
+@for_pages(TEXTS)
 def test_every_command_exists(name: str) -> None:
-    assert set(re.findall(r"`isogloss ([a-z]+)\b", TEXTS[name])) <= set(PARSER.commands)
+    assert set(re.findall(r"`isogloss ([a-z]+)\b", TEXTS[name])) <= set(COMMAND_LINE.commands)
 
 
 def calls(code: str) -> list[tuple[str, list[str]]]:
-    """The public functions that a piece of Python calls, with the names of the arguments given by name."""
-    found = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-    ours = [n for n in found if isinstance(n.func.value, ast.Name) and n.func.value.id == "ig"]  # type: ignore[attr-defined]
-    return [(n.func.attr, [k.arg for k in n.keywords if k.arg]) for n in ours]  # type: ignore[attr-defined]
+    """The public functions that the code calls, with the names of their keyword arguments."""
+    return [
+        (node.func.attr, [keyword.arg for keyword in node.keywords if keyword.arg])
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if isinstance(node.func.value, ast.Name) and node.func.value.id == "ig"
+    ]
 
 
-@named(name for name, text in TEXTS.items() if blocks(text, "python"))
-def test_python_names_public_functions_and_their_arguments(name: str) -> None:
+@for_pages(name for name, text in TEXTS.items() if blocks(text, "python"))
+def test_python_examples_use_public_functions_and_arguments(name: str) -> None:
     for code in blocks(TEXTS[name], "python"):
         for function, arguments in calls(code.replace("…", "...")):
             assert function in ig.PUBLIC, f"{name}: ig.{function}"
@@ -96,13 +100,13 @@ def test_python_names_public_functions_and_their_arguments(name: str) -> None:
                 assert set(arguments) <= set(parameters), f"{name}: ig.{function}"
 
 
-@named(TEXTS)
+@for_pages(TEXTS)
 def test_public_names_in_the_text_exist(name: str) -> None:
     assert set(re.findall(r"`ig\.(\w+)", TEXTS[name])) <= set(ig.PUBLIC)
 
 
-@named(TEXTS)
-def test_links_lead_somewhere(name: str) -> None:
+@for_pages(TEXTS)
+def test_link_targets_exist(name: str) -> None:
     text = re.sub(r"```.*?```", "", TEXTS[name], flags=re.DOTALL)
     for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", text):
         if target.startswith(("http:", "https:")):
@@ -122,24 +126,24 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", head.lower()).strip()) for head in heads}
 
 
-def test_the_reference_has_every_public_name() -> None:
+def test_api_reference_is_complete() -> None:
     pages = "".join(text for name, text in TEXTS.items() if name.startswith("docs/api/"))
-    described = re.findall(r"^::: (\S+)", pages, re.MULTILINE)
-    assert sorted(described) == sorted(f"{module}.{name}" for name, module in ig.PUBLIC.items())
+    documented = re.findall(r"^::: (\S+)", pages, re.MULTILINE)
+    assert sorted(documented) == sorted(f"{module}.{name}" for name, module in ig.PUBLIC.items())
     rows = re.findall(r"^\| \[.*", TEXTS["docs/api/index.md"], re.MULTILINE)
     assert sorted(re.findall(r"`(\w+)`", "".join(rows))) == sorted(ig.PUBLIC)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_the_notebook_runs_and_shows_what_it_holds(tmp_path: Path) -> None:
-    nbformat = pytest.importorskip("nbformat", reason="the documentation's packages are not here")
+def test_notebook_outputs_match(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="needs the packages of the documentation")
     from doc_pages import execute_notebook
 
-    held = nbformat.read(DOCS / "notebooks" / "tour.ipynb", as_version=4)
-    nbformat.write(held, tmp_path / "tour.ipynb")
+    saved = nbformat.read(DOCS / "notebooks" / "tour.ipynb", as_version=4)
+    nbformat.write(saved, tmp_path / "tour.ipynb")
     execute_notebook(tmp_path / "tour.ipynb")
-    for old, new in zip(held.cells, nbformat.read(tmp_path / "tour.ipynb", as_version=4).cells, strict=True):
+    for old, new in zip(saved.cells, nbformat.read(tmp_path / "tour.ipynb", as_version=4).cells, strict=True):
         for shown, printed in zip(old.get("outputs", []), new.get("outputs", []), strict=True):
             if "text/html" not in shown.data and "image/svg+xml" not in shown.data:
                 assert agrees(shown.data["text/plain"], printed.data["text/plain"])

@@ -1,10 +1,10 @@
-"""What stands in the pages: commands that are run as they are, commands that are only parsed, and the outputs shown.
+"""Console sessions, commands and code blocks of the documentation pages.
 
-A `console` block is a session: its `$ …` lines are run in the page's own empty folder, one after the other, and the
-lines below each are what it printed; a line with nothing but … stands for lines left out. Commands in other blocks
-need what the reader brings (data, a model, a GPU), so that they are parsed, not run.
+A `console` block is a session. Its `$ …` lines run one after the other in an empty folder per page, and the lines below
+each are its output; a line that is only … stands for omitted lines. Commands in other blocks need files of the reader
+(data, a model, a GPU), so they are parsed, not run.
 
-`python docs/tools/doc_pages.py PAGE …` runs the sessions of pages again and writes what they print now; a notebook is
+`python docs/tools/doc_pages.py PAGE …` runs the sessions of pages and writes their current outputs; a notebook is
 executed.
 """
 
@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-COLUMNS = 100  # how wide the terminal of a session is
+TERMINAL_COLUMNS = 100
 OMITTED = "…"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A command of a session, as it stands on the page, and what stands below it."""
+class SessionCommand:
+    """A command of a session and the output shown on the page."""
 
     command: str
     output: str
@@ -48,41 +48,40 @@ def blocks(text: str, *kinds: str) -> list[str]:
     return [body for kind, body in BLOCK.findall(text) if kind in kinds]
 
 
-def session(block: str) -> list[Shown]:
+def session(block: str) -> list[SessionCommand]:
     """
     >>> session("$ echo a \\\\\\n    b\\na b\\n$ true\\n")
-    [Shown(command='echo a \\\\\\n    b', output='a b'), Shown(command='true', output='')]
+    [SessionCommand(command='echo a \\\\\\n    b', output='a b'), SessionCommand(command='true', output='')]
     """
     parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
-    found = [re.match(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", part, re.DOTALL) for part in parts]
-    return [Shown(one[1], one[2].rstrip("\n")) for one in found if one]
+    matches = [re.match(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", part, re.DOTALL) for part in parts]
+    return [SessionCommand(match[1], match[2].rstrip("\n")) for match in matches if match]
 
 
 def commands(text: str) -> Iterator[str]:
     """Every line of every block that begins with `isogloss`, continued lines joined, without comments."""
     for block in blocks(text, "", "sh", "bash", "console"):
         for line in re.sub(r"\\\n\s*", "", block).splitlines():
-            bare = re.sub(r"\s+#.*", "", line.removeprefix("$ ")).strip()
-            if bare.startswith("isogloss "):
-                yield bare
+            command = re.sub(r"\s+#.*", "", line.removeprefix("$ ")).strip()
+            if command.startswith("isogloss "):
+                yield command
 
 
 def run(command: str, folder: Path) -> str:
-    """What a command prints in a terminal of its own, on one processor; an error unless it succeeds."""
-    own = {"COLUMNS": str(COLUMNS), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "NO_COLOR": "1", "TERM": "dumb"}
+    """The output of a command with one thread and a fixed terminal width; an error if the command fails."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        command, shell=True, cwd=folder, env={**os.environ, **own, "PATH": path}, capture_output=True, text=True
-    )
-    if done.returncode:
-        raise RuntimeError(f"$ {command}\nended with {done.returncode}: {done.stdout}{done.stderr}")
-    return "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())
+    terminal = {"COLUMNS": str(TERMINAL_COLUMNS), "NO_COLOR": "1", "TERM": "dumb"}
+    environment = {**os.environ, **terminal, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "PATH": path}
+    process = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
+    if process.returncode:
+        raise RuntimeError(f"$ {command}\nfailed with exit code {process.returncode}: {process.stdout}{process.stderr}")
+    return "\n".join(line.rstrip() for line in process.stdout.rstrip().splitlines())
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Whether a page still shows what a command prints: the same words, and numbers up to a tenth.
+    """Whether the output on a page matches the current one: the same words, and numbers within a tenth.
 
-    Another processor sums in another order, and after a training scores differ by a little.
+    The order of summation differs between processors, so scores after training differ slightly.
 
     >>> agrees("layer 4  0.84\\n…\\nwritten: a.html", "layer 4   0.842\\nlayer 5   0.8\\nwritten: a.html")
     True
@@ -92,19 +91,19 @@ def agrees(shown: str, printed: str) -> bool:
     parts = [part.split() for part in re.split(rf"^{OMITTED}$", shown, flags=re.MULTILINE)]
     words = printed.split()
     if len(parts) == 1:
-        return _alike(parts[0], words)
+        return _same_words(parts[0], words)
     first, last = parts[0], parts[-1]
-    return _alike(first, words[: len(first)]) and _alike(last, words[len(words) - len(last) :])
+    return _same_words(first, words[: len(first)]) and _same_words(last, words[len(words) - len(last) :])
 
 
-def _alike(shown: list[str], printed: list[str]) -> bool:
+def _same_words(shown: list[str], printed: list[str]) -> bool:
     return len(shown) == len(printed) and all(map(_same_word, shown, printed))
 
 
-def _same_word(one: str, other: str) -> bool:
-    if NUMBER.sub("#", one) != NUMBER.sub("#", other):
-        return set(one) == set(other) == {"─"}  # rules are as long as what stands below them
-    pairs = zip(*([_value(number) for number in NUMBER.findall(word)] for word in (one, other)), strict=True)
+def _same_word(shown: str, printed: str) -> bool:
+    if NUMBER.sub("#", shown) != NUMBER.sub("#", printed):
+        return set(shown) == set(printed) == {"─"}  # the length of a rule depends on the table below it
+    pairs = zip(*([_value(number) for number in NUMBER.findall(word)] for word in (shown, printed)), strict=True)
     return all(abs(a - b) <= max(0.1, 0.1 * abs(a)) for a, b in pairs)
 
 
@@ -113,38 +112,38 @@ def _value(number: str) -> float:
 
 
 def refreshed(text: str, folder: Path) -> str:
-    """A page with what its sessions print now; of an output with lines left out, as many are shown as before."""
+    """A page with the current outputs of its sessions; omitted lines stay omitted."""
 
-    def again(block: re.Match[str]) -> str:
+    def refresh_block(block: re.Match[str]) -> str:
         if block[1] != "console":
             return block[0]
-        shown = [_again(one, folder) for one in session(block[2])]
-        lines = [line for one in shown for line in (f"$ {one.command}", one.output) if line]
+        current = [_refresh_command(entry, folder) for entry in session(block[2])]
+        lines = [line for entry in current for line in (f"$ {entry.command}", entry.output) if line]
         return "\n".join(["```console", *lines, "```"])
 
-    return BLOCK.sub(again, text)
+    return BLOCK.sub(refresh_block, text)
 
 
-def _again(one: Shown, folder: Path) -> Shown:
-    printed, before = run(one.command, folder).splitlines(), one.output.splitlines()
-    if OMITTED in before:
-        first = before.index(OMITTED)
-        printed = [*printed[:first], OMITTED, *printed[len(printed) - (len(before) - first - 1) :]]
-    return Shown(one.command, "\n".join(printed))
+def _refresh_command(entry: SessionCommand, folder: Path) -> SessionCommand:
+    printed, shown = run(entry.command, folder).splitlines(), entry.output.splitlines()
+    if OMITTED in shown:
+        first = shown.index(OMITTED)
+        printed = [*printed[:first], OMITTED, *printed[len(printed) - (len(shown) - first - 1) :]]
+    return SessionCommand(entry.command, "\n".join(printed))
 
 
 def execute_notebook(path: Path) -> None:
-    """Runs a notebook from its beginning and keeps what it shows."""
+    """Execute a notebook and save its outputs."""
     import nbclient
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        place = {"metadata": {"path": folder}}
-        nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources=place).execute()
+        resources = {"metadata": {"path": folder}}
+        nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()
     for cell in notebook.cells:
-        cell.metadata.pop("execution", None)  # when each cell was run is no one's concern
-        if "outputs" in cell:  # nor what libraries say on the side
+        cell.metadata.pop("execution", None)  # times of execution would differ in every version
+        if "outputs" in cell:  # without warnings of libraries
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
     notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}
     nbformat.write(notebook, path)

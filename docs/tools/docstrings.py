@@ -1,16 +1,14 @@
-"""Docstrings as Markdown: doctests become code blocks, as a bare `>>>` would be a quotation within a quotation."""
+"""Griffe extension: fence doctests, because Markdown reads a bare `>>>` as nested quotations."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import griffe
 
 
 class FencedDoctests(griffe.Extension):
-    """Every example of every docstring between fences, before it is rendered."""
+    """Put every doctest of a docstring between fences before it is rendered."""
 
-    def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
+    def on_instance(self, *, obj: griffe.Object, **_: object) -> None:
         if obj.docstring:
             obj.docstring.value = fenced(obj.docstring.value)
 
