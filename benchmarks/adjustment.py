@@ -24,10 +24,10 @@ from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_words, padding_id
 from isogloss.tasks.examples import collate
-from isogloss.training.adjustment.adjust import adjustment
 from isogloss.training.adjustment.loss import AlignmentLoss
 from isogloss.training.adjustment.pairs import encode_pairs
 from isogloss.training.adjustment.settings import LossOptions, PairOptions
+from isogloss.training.engine.progress import EpochMetrics
 
 BATCH, RATE = 32, 5e-5
 
@@ -38,9 +38,9 @@ def run(quick: bool = False) -> None:
     model = untrained(pairs, gpu)
     few = pairs[:BATCH]
     print(f"{model.layers} × {model.hidden_size} on {model.device}, {len(pairs)} pairs, {len(few)} for the loops")
-    adjustment(model, few, batch=BATCH)  # kernels and threads set themselves up
+    ig.adjust(model, few, batch=BATCH)  # kernels and threads set themselves up
     contenders = {
-        "isogloss": (lambda: adjustment(model, pairs, batch=BATCH), len(pairs)),
+        "isogloss": (lambda: ig.adjust(model, pairs, batch=BATCH), len(pairs)),
         "loop over sentences and words": (lambda: looped(model, few, alone=True), len(few)),
         "batches, loop over words": (lambda: looped(model, few, alone=False), len(few)),
     }
@@ -95,7 +95,9 @@ def untrained(pairs: Corpus[AlignedPair], gpu: bool) -> LoadedModel:
 
 def check(model: LoadedModel, pairs: Corpus[AlignedPair]) -> None:
     """The first step's loss, both ways, before anything has been learnt."""
-    ours = adjustment(model, pairs, batch=BATCH, precision="fp32")[1][0].loss
+    epochs: list[EpochMetrics] = []
+    ig.adjust(model, pairs, batch=BATCH, precision="fp32", progress=epochs.append)
+    ours = epochs[-1].loss
     theirs = looped(model, pairs, alone=True)
     print(f"loss of the first step {ours:.4f}, by the loop {theirs:.4f}, ratio {ours / theirs:.6f}")
 

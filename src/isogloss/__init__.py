@@ -36,7 +36,6 @@ PUBLIC = {
     "task_adapter": "isogloss.models.adapters.interventions",
     "use_adapter": "isogloss.models.adapters.interventions",
     "adjust": "isogloss.training.adjustment.adjust",
-    "adjusting": "isogloss.training.adjustment.adjust",
     "alignment_replay": "isogloss.training.adjustment.replay",
     "align": "isogloss.analysis.alignment",
     "score_alignment": "isogloss.text.alignment.scoring",

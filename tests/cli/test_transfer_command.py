@@ -52,7 +52,7 @@ def test_transfer_then_predict(capsys: pytest.CaptureFixture[str], world: Path, 
     predicted = ig.read_treebank(tmp_path / "qlb-1.conllu", lang="qlb")
     assert [tree.words for tree in predicted] == [tree.words for tree in ig.read_treebank(world / "qlb.conllu")]
 
-    model = next((tmp_path / "out").glob("pos-qla-seed1-*")) / "model"
+    model = next((tmp_path / "out").glob("entries/finetuned/finetuned-pos-qla-seed1-*")) / "model"
     written = tmp_path / "again.conllu"
     code, text, errors = isogloss(capsys, "predict", model, world / "qlb.conllu", "--out", written, "--score")
     assert code == 0, errors

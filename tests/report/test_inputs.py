@@ -43,7 +43,8 @@ def test_files_are_told_apart_by_their_columns(tmp_path: Path) -> None:
 
 def test_a_folder_of_transfer_has_rows_and_predictions(tmp_path: Path) -> None:
     write_rows(ROWS, tmp_path / "results.parquet")
-    place = tmp_path / "pos-en-seed0-abc" / "scores-1" / "predictions.parquet"
+    (tmp_path / "isogloss-store.json").write_text('{"store": 1}')
+    place = tmp_path / "entries" / "evaluation" / "evaluation-1" / "predictions.parquet"
     place.parent.mkdir(parents=True)
     write_rows(small().results.predictions.collect(), place)
     read = read_inputs([tmp_path])

@@ -124,7 +124,7 @@ def test_transfer_by_name_goes_on_where_it_was(tmp_path: Path, monkeypatch: pyte
     )
     assert first.frame.equals(again.frame)
     assert set(first.frame["model"]) == {"bilstm"}
-    assert len(list(tmp_path.glob("pos-qla-seed0-*"))) == 1
+    assert len(list(tmp_path.glob("entries/finetuned/finetuned-pos-qla-seed0-*"))) == 1
 
 
 def test_command_line_trains_and_predicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def test_command_line_trains_and_predicts(tmp_path: Path, monkeypatch: pytest.Mo
     arguments = ["transfer", "bilstm", *data, "--vectors", tmp_path / "v.vec", "--out", tmp_path / "out"]
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == 0, result.output
-    (folder,) = (tmp_path / "out").glob("parse-*")
+    (folder,) = (tmp_path / "out" / "entries" / "finetuned").glob("finetuned-parse-*")
     result = CliRunner().invoke(app, ["predict", f"{folder}/model", str(file), "--out", str(tmp_path / "p.conllu")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "p.conllu").read_text().count("\n") == file.read_text().count("\n")

@@ -48,13 +48,14 @@ def adjust(
 ) -> None:
     """Adjust a model on word-aligned text, so that words and their translations get like vectors."""
     from isogloss.models.loading.load import load_model
-    from isogloss.training.adjustment.adjust import adjustment
+    from isogloss.training.adjustment.adjust import adjust as adjust_model
+    from isogloss.training.adjustment.adjust import read_adjustment_log
 
     corpora = [read_bitext(path, repair)[:pairs] for path in bitext]
     chosen = parse_layers(layers)
     loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
     with library_warnings(), resumable(folder), training_bar() as show_report:
-        _, log = adjustment(
+        adjust_model(
             loaded,
             corpora,
             layers=chosen,
@@ -66,7 +67,7 @@ def adjust(
             **loss,
             **settings,
         )
-    rows = [(report.epoch, report.step, f"{report.loss:.4g}") for report in log]
+    rows = [(report.epoch, report.step, f"{report.loss:.4g}") for report in read_adjustment_log(folder)]
     show_table("loss, mean over the steps", ("epoch", "steps", "loss"), rows)
     out.print(f"written: {folder}", soft_wrap=True)
 

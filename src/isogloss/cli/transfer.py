@@ -79,7 +79,7 @@ def transfer(
     from isogloss.tasks import TASKS
     from isogloss.tasks.bilstm import task_for_model
     from isogloss.training.engine.distributed import init_distributed
-    from isogloss.training.finetuning.transfer import apply_interventions
+    from isogloss.training.finetuning.interventions import apply_interventions
     from isogloss.training.finetuning.transfer import transfer as run
 
     for path in write or ():

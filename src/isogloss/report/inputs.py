@@ -57,7 +57,7 @@ def read_inputs(paths: Sequence[Path_], study: str | None = None) -> ReportInput
     if not paths:
         raise UsageError("a report is about something: name a store, or files of results")
     first = Path(paths[0])
-    if (first / MARK).is_file():
+    if (first / MARK).is_file() and (study is not None or not (first / SAVED).is_file()):
         if len(paths) > 1:
             raise UsageError("a report is about one store, or about files of results; not both")
         return inputs_from_store(first, study)
@@ -128,7 +128,7 @@ def _expanded(paths: Sequence[Path_]) -> list[Path]:
         if not path.is_dir():
             found.append(path)
         elif (path / SAVED).is_file():
-            found += [path / SAVED, *sorted(path.glob("*/scores-*/predictions.parquet"))]
+            found += [path / SAVED, *sorted(path.glob("entries/evaluation/*/predictions.parquet"))]
         else:
             raise InputError(path, f"a store (with {MARK}), or a folder with {SAVED}", "neither")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,7 @@ def test_adjustment_may_be_done_for_each_seed(bert: Path, tmp_path: Path) -> Non
     lab, model = ig.Laboratory(), ig.load_model(bert, device="cpu")
     test = {lang: lab.treebank(lang, "test", n) for lang, n in (("qla", 9), ("qlb", 7))}
     banks = lab.treebank("qla", "train", 16), lab.treebank("qla", "dev", 8)
-    before = [ig.adjusting(lab.bitext("qla", "qlb", 12), **quick)]
+    before = [partial(ig.adjust, bitext=lab.bitext("qla", "qlb", 12), **quick)]
     told = ig.transfer(model, "pos", *banks, test, before=before, seeds=range(2), **SETTINGS)
     rows = results.frame.filter(pl.col("changes") == "adjusted")
     assert rows.select(COMPARED).equals(told.frame.select(COMPARED))

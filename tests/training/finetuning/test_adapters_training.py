@@ -169,8 +169,8 @@ def test_transfer_swaps_adapters_for_each_target(masked: LoadedModel, folders: d
     again = transfer(model, "pos", train, dev, test, swap=swap, out=tmp_path, **options)
     assert again.frame.equals(results.frame)
     transfer(model, "pos", train, dev, test, out=tmp_path, **options)
-    (run,) = [path for path in tmp_path.iterdir() if path.is_dir()]
-    assert len(list(run.glob("scores-*"))) == 2  # one network, scored with and without swaps
+    kinds = sorted(path.parent.name for path in tmp_path.glob("entries/*/*"))
+    assert kinds == ["evaluation", "evaluation", "finetuned"]  # one network, evaluated with and without swaps
     with pytest.raises(UnknownName, match="test set to swap"):
         transfer(model, "pos", train, dev, test, swap={"de": use_adapter(folders["fr"])}, **options)
 

@@ -16,12 +16,14 @@ from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.hashing import digest
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
+from isogloss.store.entries import Store
+from isogloss.store.garbage import garbage
 from isogloss.tasks import TASKS
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.finetuning import transfer as module
-from isogloss.training.finetuning.finetuned_files import load_finetuned
-from isogloss.training.finetuning.transfer import apply_interventions
+from isogloss.training.finetuning.interventions import apply_interventions
+from isogloss.training.finetuning.stored_results import read_finetuned
 
 TRAIN, DEV = treebank(24), treebank(8, seed=1)
 TEST = {"fr": treebank(9, "fr"), "en": treebank(7, seed=2), "ru": treebank(5, "ru")}
@@ -76,7 +78,7 @@ def test_a_network_with_one_answer_for_all_is_told_of(bert: LoadedModel) -> None
         "test": {"qlb": lab.nli("qlb", "test", 2)},
     }
     stuck = replace(TASKS["nli"], predict=lambda _network, batch, _labels: ["neutral"] * len(batch.first_row))
-    with pytest.warns(UserWarning, match="all items of the dev set get the same answer") as told:
+    with pytest.warns(UserWarning, match="degenerate, all items of the dev set get the same prediction") as told:
         results = run(bert, task=stuck, seeds=[3], **pairs)
     assert f"nli qla seed 3, run {results.frame['run'][0]}: " in str(told[0].message)
 
@@ -85,7 +87,7 @@ def test_what_is_done_is_not_done_again(bert: LoadedModel, tmp_path: Path, monke
     first = run(bert, seeds=range(2), out=tmp_path)
     assert first.frame.equals(run(bert, seeds=range(2)).frame), "keeping things changes the result"
     assert first.frame.equals(pl.read_parquet(tmp_path / "results.parquet"))
-    monkeypatch.setattr(module, "evaluate", never)
+    monkeypatch.setattr(module, "evaluate_targets", never)
     monkeypatch.setattr(module, "finetune", never)
     again = run(bert, seeds=range(2), out=tmp_path)
     assert again.frame.equals(first.frame)
@@ -102,6 +104,31 @@ def test_new_test_sets_are_scored_with_the_network_at_hand(
     more = run(bert, out=tmp_path, test={**TEST, "de": treebank(4, "de")})
     assert more.tests["target"].to_list() == ["fr", "en", "ru", "de"]
     assert more.tests["value"].to_list()[:3] == first.tests["value"].to_list()
+
+
+def test_a_damaged_entry_is_quarantined_and_recomputed(bert: LoadedModel, tmp_path: Path) -> None:
+    first = run(bert, out=tmp_path)
+    store = Store(tmp_path)
+    assert garbage(store) == [], "nothing to remove after a finished run"
+    (evaluation,) = (id for id in store.ids() if id.startswith("evaluation"))
+    (store.place(evaluation) / "rows.parquet").write_bytes(b"damaged")
+    assert run(bert, out=tmp_path).frame.equals(first.frame)
+    assert [name.partition(".")[0] for name in store.quarantined()] == [evaluation]
+
+
+def test_a_second_process_waits_for_the_first(
+    bert: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = run(bert, out=tmp_path)
+    store = Store(tmp_path)
+    (evaluation,) = (id for id in store.ids() if id.startswith("evaluation"))
+    away = store.place(evaluation).rename(tmp_path / "away")
+    lock = store.lock(evaluation)
+    assert lock is not None
+    monkeypatch.setattr(module, "evaluate_targets", never)
+    monkeypatch.setattr("time.sleep", lambda _: away.rename(store.place(evaluation)))  # the first one finishes
+    assert run(bert, out=tmp_path).frame.equals(first.frame)
+    lock.release()
 
 
 @pytest.mark.parametrize(
@@ -127,12 +154,16 @@ def test_an_interrupted_run_goes_on_to_the_same_end(bert: LoadedModel, tmp_path:
 
     with pytest.raises(InterruptedError):
         run(bert, out=tmp_path / "parts", progress=stop, checkpoint_steps=1)
-    folder = next((tmp_path / "parts").glob("pos-en-seed0-*"))
-    assert [path.name for path in folder.iterdir()] == ["checkpoints"]
+    store = Store(tmp_path / "parts")
+    (work,) = (store.folder / "work").iterdir()
+    assert not store.ids() and work.name.startswith("finetuned-pos-en-seed0-")
+    assert [path.name for path in work.iterdir()] == ["checkpoints"]
     resumed = run(bert, out=tmp_path / "parts")
     assert resumed.frame.equals(whole.frame)
-    assert sorted(path.name.partition("-")[0] for path in folder.iterdir()) == ["log.tsv", "model", "scores"]
-    networks = [load_finetuned(next((tmp_path / name).glob("pos-*")) / "model").network for name in ("whole", "parts")]
+    assert not work.exists() and sorted(id.partition("-")[0] for id in store.ids()) == ["evaluation", "finetuned"]
+    assert {path.name for path in store.place(work.name).iterdir()} == {"log.tsv", "manifest.json", "model"}
+    stores = [Store(tmp_path / name) for name in ("whole", "parts")]
+    networks = [read_finetuned(found.need(work.name).whole()).network for found in stores]
     assert fingerprint(networks[0]) == fingerprint(networks[1])
 
 
@@ -184,7 +215,7 @@ def test_identities_are_of_content(bert: LoadedModel, tmp_path: Path) -> None:
     ("options", "error", "said"),
     [
         ({"task": "poss"}, UnknownName, "did you mean 'pos'"),
-        ({"epoch": 2}, UnknownName, "did you mean 'epochs'"),
+        ({"epoch": 2}, TypeError, "unexpected keyword argument 'epoch'"),
         ({"task": "ner"}, UsageError, "train: the task 'ner' reads a ner corpus"),
         ({"test": {"fr": treebank(0)}}, UsageError, "test 'fr': the corpus is empty"),
         ({"seeds": []}, UsageError, "seeds: expected"),

@@ -1,6 +1,6 @@
-"""Continual learning: Equation 1 as a second loss while a task is learnt, so that alignment is not forgotten.
+"""Continual learning: Equation 1 as a second loss during fine-tuning, so that the alignment is not forgotten.
 
-    L = L_task + α·L_align, L_align over a few sentence pairs drawn at random in every step
+    L = L_task + α·L_align, L_align over a few random sentence pairs per step
 
 Reference: Efimov, Boytsov, Arslanova & Braslavski (2023), Equation 2; after Robins (1995), experience replay.
 """
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from torch import Tensor, nn
@@ -26,10 +26,10 @@ from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import Batch, Example, ExampleSizes, Shape, collate
-from isogloss.training.adjustment.adjust import Bitexts, bitext_list, in_fp32, options_of
+from isogloss.training.adjustment.adjust import Bitexts, bitext_list, in_fp32
 from isogloss.training.adjustment.loss import AlignmentLoss, resolve_layers
 from isogloss.training.adjustment.pairs import encode_pairs
-from isogloss.training.adjustment.settings import LossOptions, PairOptions
+from isogloss.training.adjustment.settings import LossOptions, PairedTokens, PairOptions, WordPooling
 from isogloss.training.engine.batch_shapes import round_length_up
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.objective import ShapedLoss
@@ -41,17 +41,17 @@ WEIGHTINGS = ("published", "released")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlignmentReplay:
-    """What `alignment_replay` makes; `transfer` binds it to the models of each run."""
+    """The second loss of `transfer(continual=…)`, which binds it to the models of each run."""
 
     bitexts: Sequence[Corpus[AlignedPair]]
     pairs: int
     anchor: str | LoadedModel
     layers: Layer | Sequence[Layer]
     loss: LossOptions
-    choice: PairOptions
+    pair_options: PairOptions
 
     def bind(self, original: LoadedModel, adjusted: LoadedModel, seed: int) -> BoundReplay:
-        """For one run: `original` before all changes, `adjusted` as it goes into fine-tuning."""
+        """The loss of one run: `original` is the model before all interventions, `adjusted` the fine-tuned one."""
         if self.anchor == "original":
             _check_original(original)
         anchor = (
@@ -68,12 +68,12 @@ class AlignmentReplay:
 
     @cached_property
     def identity(self) -> list[object]:
-        options: list[object] = [self.pairs, self.layers, asdict(self.loss), asdict(self.choice)]
+        options: list[object] = [self.pairs, self.layers, asdict(self.loss), asdict(self.pair_options)]
         return [*options, *map(corpus_identity, self.bitexts)]
 
 
 class BoundReplay:
-    """The second loss of a run: of the network at a step, a pure function of seed and step but for dropout."""
+    """The second loss of a run, a function of network and step: apart from dropout, seed and step determine it."""
 
     def __init__(self, plan: AlignmentReplay, anchor: LoadedModel, seed: int):
         self.plan, self.anchor, self.seed = plan, anchor, seed
@@ -83,7 +83,7 @@ class BoundReplay:
 
     @cached_property
     def shaped(self) -> ShapedLoss:
-        """The same in two halves, for steps that are recorded."""
+        """The loss split into batch and computation, for recorded steps (CUDA graphs)."""
         sizes, max_length = ExampleSizes(self.examples), self.anchor.max_length
         return ShapedLoss(
             lambda step: round_length_up(sizes.shape(self._sample(step)), max_length),
@@ -99,12 +99,12 @@ class BoundReplay:
         return collate([self.examples[i] for i in self._sample(step)], padding_id(self.anchor), shape)
 
     def __repr__(self) -> str:
-        """All that decides what is computed, for the identity of the run."""
+        """Everything that determines the loss, for the identity of the run."""
         return f"alignment_replay {json.dumps([self.plan.identity, model_identity(self.anchor)])}"
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
-        return encode_pairs(self.anchor, self.plan.bitexts, self.plan.choice)
+        return encode_pairs(self.anchor, self.plan.bitexts, self.plan.pair_options)
 
     @cached_property
     def loss(self) -> AlignmentLoss:
@@ -122,33 +122,54 @@ def alignment_replay(
     weighting: Literal["published", "released"] = "published",
     reduction: Literal["mean", "sum"] = "mean",
     layers: Layer | Sequence[Layer] = "last",
-    **options: Any,
+    words: WordPooling = "mean",
+    tokens: PairedTokens = "words+specials",
+    regularise: Literal["words", "all"] = "words",
+    one_to_one: bool = False,
+    drop_identical: bool = False,
+    max_words: int | None = None,
+    contrastive: Literal["weak", "strong"] | None = None,
+    contrastive_weight: float = 1.0,
+    temperature: float = 0.1,
+    normalise: bool = False,
 ) -> AlignmentReplay:
-    """For `transfer(continual=…)`: in every step Equation 1 over `pairs` random sentence pairs, times `weight`.
+    """For `transfer(continual=…)`: add Equation 1 over random sentence pairs to the loss of every step.
 
-    `anchor`: the model that the source is held to: the "original" that `transfer` is given, before its changes; the
-    "adjusted" one that goes into fine-tuning; or another, where the model at hand was adjusted before. `weighting`:
-    the "released" code weighs only the pull, and holds the source with 1.0. `reduction`: α = 0.01 was chosen for
-    mean squared errors; summed as Equation 1 is printed, the same α drowns the task. `options` say which words take
-    part (`PairOptions`), and more of the loss (`LossOptions`: contrastive, normalise …).
+    Args:
+        bitext: Word-aligned sentence pairs of one or several language pairs.
+        weight: Weight α of the loss.
+        pairs: Number of random sentence pairs per step.
+        anchor: The model that the source is kept close to: the "original" passed to `transfer`, the "adjusted" one
+            after its interventions, or another model (for example the original of a model that was adjusted before).
+        weighting: "published": both terms have the weight; "released", as in the released code: the term that keeps
+            the source close to the anchor has the weight 1.
+        reduction: α = 0.01 was published for the "mean" of squared errors; with "sum", as Equation 1 is printed, the
+            same α outweighs the task.
+        layers: See `adjust`, as for all following parameters.
+        words: Vector of a word.
+        tokens: Tokens that are paired.
+        regularise: Source vectors kept close to the anchor.
+        one_to_one: Leave out words with several links.
+        drop_identical: Leave out links between identical words.
+        max_words: Leave out sentences with more words than this.
+        contrastive: Additional contrastive objective.
+        contrastive_weight: Weight of the contrastive objective.
+        temperature: Temperature of the contrastive objective.
+        normalise: Compare z-normalised vectors.
     """
     check_name(weighting, WEIGHTINGS, "weighting")
     if isinstance(anchor, str):
         check_name(anchor, ANCHORS, "anchor")
     if pairs < 1 or not weight > 0:
         raise UsageError(f"expected at least one pair per step and a weight above 0, got {pairs} and {weight}")
-    for name in ("pull", "hold"):
-        if name in options:
-            raise UsageError(f"{name}: the weights of the two terms follow from weight and weighting")
+    pair_options = PairOptions(words, tokens, regularise, one_to_one, drop_identical, max_words)
     hold = weight if weighting == "published" else 1.0
-    pair_options, loss = options_of(
-        {**options, "reduction": reduction, "pull": weight, "hold": hold}, PairOptions, LossOptions
-    )
+    loss = LossOptions(reduction, weight, hold, contrastive, contrastive_weight, temperature, normalise)
     return AlignmentReplay(bitext_list(bitext), pairs, anchor, layers, loss, pair_options)
 
 
 def _check_compatible(anchor: LoadedModel, model: LoadedModel) -> None:
-    """An error where the anchor reads other tokens or has other layers."""
+    """Raise an error if the anchor has another tokenizer or other layers."""
     properties = [
         (checked.layers, checked.hidden_size, checked.prefix, checked.suffix, checked.tokenizer.get_vocab())
         for checked in (anchor, model)
@@ -158,7 +179,7 @@ def _check_compatible(anchor: LoadedModel, model: LoadedModel) -> None:
 
 
 def _check_original(model: LoadedModel) -> None:
-    """An error where the model was read from the folder of an adjusted one: that is not the original."""
+    """Raise an error if the model was loaded from the folder of an adjusted model, which is not the original."""
     note = Path(model.name) / RUN_FILE
     try:
         metadata = json.loads(note.read_text(encoding="utf-8"))

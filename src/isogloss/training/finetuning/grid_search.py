@@ -1,4 +1,4 @@
-"""A search over batch size and learning rate, judged on the source's dev set, as in the papers."""
+"""Search over batch size and learning rate, selected on the dev set of the source, as in the papers."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from isogloss.core.files import atomic_write
 from isogloss.core.hashing import digest
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.store.entries import Store
 from isogloss.tasks.task import Task
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.engine.settings import TrainingSettings
 from isogloss.training.finetuning.finetune import finetune
+from isogloss.training.finetuning.stored_results import read_or_compute
 
 BATCH_SIZES = (16, 32)
 LEARNING_RATES = (1e-5, 2.5e-5, 5e-5)
+GridRow = dict[str, str | int | float | None]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What was tried, one row each, and the settings that were best."""
+    """The candidates with their scores, one row each, and the best settings."""
 
     frame: pl.DataFrame
     best: TrainingSettings
@@ -47,31 +48,39 @@ def grid_search(
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[TrainingSettings, EpochMetrics], None] | None = None,
 ) -> Grid:
-    """Fine-tune with every pair and take the one with the best epoch; of equals the first.
+    """Fine-tune with every combination and select the one with the best dev score; the first of equal ones.
 
-    With a folder `out`, what was tried before is read from there.
+    With `out`, a folder of `transfer`, finished combinations are read from its store.
     """
-    candidates = [
-        replace(settings, batch=b, learning_rate=r) for b, r in itertools.product(batch_sizes, learning_rates)
-    ]
-    parts = (model_identity(model), task.name, corpus_identity(train), corpus_identity(dev), seed)
-    rows = []
-    for candidate in candidates:
-        path = Path(out) / "grid" / f"{digest(*parts, asdict(candidate))}.json" if out else None
-        if path and path.exists():
-            rows.append(json.loads(path.read_text(encoding="utf-8")))
-            continue
-        on_epoch = (lambda report, candidate=candidate: progress(candidate, report)) if progress else None
-        log = finetune(model, task, train, dev, candidate, seed=seed, progress=on_epoch).log
-        rows.append(_row(candidate, task, log))
-        if path:
-            with atomic_write(path) as file:
-                json.dump(rows[-1], file)
-    frame = pl.DataFrame(rows)
+    store = None if out is None else Store(out)
+    pairs = itertools.product(batch_sizes, learning_rates)
+    candidates = [replace(settings, batch=batch, learning_rate=learning_rate) for batch, learning_rate in pairs]
+    identity = (model_identity(model), task.name, corpus_identity(train), corpus_identity(dev), seed)
+
+    def row(candidate: TrainingSettings) -> GridRow:
+        def compute() -> GridRow:
+            on_epoch = (lambda metrics: progress(candidate, metrics)) if progress else None
+            return _row(candidate, task, finetune(model, task, train, dev, candidate, seed=seed, progress=on_epoch).log)
+
+        if store is None:
+            return compute()
+        id = f"grid-{digest(*identity, asdict(candidate))}"
+        return read_or_compute(store, id, read=_read, compute=compute, write=_write, device=model.device)
+
+    frame = pl.DataFrame([row(candidate) for candidate in candidates])
     return Grid(frame, candidates[frame["value"].arg_max() or 0])
 
 
-def _row(settings: TrainingSettings, task: Task, log: Sequence[EpochMetrics]) -> dict[str, Any]:
-    best = max(log, key=lambda report: report.score or 0.0)
-    shown = {"batch": settings.batch, "learning_rate": settings.learning_rate, "epoch": best.epoch}
-    return {**shown, "metric": task.main_metric, "value": best.score}
+def _row(settings: TrainingSettings, task: Task, log: Sequence[EpochMetrics]) -> GridRow:
+    best = max(log, key=lambda metrics: metrics.score or 0.0)
+    candidate = {"batch": settings.batch, "learning_rate": settings.learning_rate, "epoch": best.epoch}
+    return {**candidate, "metric": task.main_metric, "value": best.score}
+
+
+def _read(folder: Path) -> GridRow:
+    row: GridRow = json.loads((folder / "row.json").read_text(encoding="utf-8"))
+    return row
+
+
+def _write(row: GridRow, folder: Path) -> None:
+    (folder / "row.json").write_text(json.dumps(row), encoding="utf-8")

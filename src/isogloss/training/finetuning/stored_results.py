@@ -1,0 +1,108 @@
+"""Fine-tuned networks and evaluations as entries of a store: read if they exist, else computed and written.
+
+entries/finetuned/ID/    model/ (see `finetuned_files`), log.tsv (one row per epoch)
+entries/evaluation/ID/   rows.parquet (scores), predictions.parquet
+work/ID/checkpoints/     of a fine-tuning that is not finished
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TypeVar
+
+import polars as pl
+import torch
+
+from isogloss.results.rows.results import Results
+from isogloss.store.entries import Damaged, Entry, Store
+from isogloss.tasks.task import Task
+from isogloss.training.engine.checkpoints import Checkpoints
+from isogloss.training.engine.distributed import init_distributed
+from isogloss.training.finetuning.finetune import FineTuned
+from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
+
+LOCK_POLL_SECONDS = 1.0
+T = TypeVar("T")
+
+
+def read_or_compute(
+    store: Store,
+    id: str,
+    *,
+    read: Callable[[Path], T],
+    compute: Callable[[], T],
+    write: Callable[[T, Path], None],
+    device: torch.device,
+) -> T:
+    """The stored entry, or the computed value, which is written first.
+
+    While another process computes the same entry, this one waits for it. A damaged entry is quarantined and
+    recomputed. Of several workers of one training (torchrun) the main process decides and writes. `device`: where
+    workers exchange that decision.
+    """
+    workers = init_distributed()
+    if not workers.is_main:
+        if workers.broadcast(0.0, device):
+            return read(store.need(id).whole())
+        value = compute()
+        workers.barrier()
+        return value
+    lock = store.lock(id)
+    while (entry := _intact_entry(store, id)) is None and lock is None:
+        time.sleep(LOCK_POLL_SECONDS)
+        lock = store.lock(id)
+    try:
+        workers.broadcast(float(entry is not None), device)
+        if entry is not None:
+            return read(entry.folder)
+        value = compute()
+        workers.barrier()  # all workers have read the checkpoints, which are removed now
+        with store.making(id, {"kind": id.partition("-")[0]}) as folder:
+            write(value, folder)
+        store.finished(id)
+        return value
+    finally:
+        if lock:
+            lock.release()
+
+
+def _intact_entry(store: Store, id: str) -> Entry | None:
+    try:
+        entry = store.get(id)
+        if entry:
+            entry.whole()
+        return entry
+    except Damaged as damaged:
+        store.set_aside(id, str(damaged))
+        return None
+
+
+def finetuned_checkpoints(store: Store, id: str, steps: int | None = None, min_seconds: float = 0.0) -> Checkpoints:
+    """The checkpoints of a fine-tuning in the work folder of its entry."""
+    return Checkpoints(store.work(id) / "checkpoints", id, steps=steps, min_seconds=min_seconds)
+
+
+def write_finetuned(tuned: FineTuned, folder: Path) -> None:
+    """Write network and log of a fine-tuning into the folder of an entry."""
+    save_finetuned(tuned, folder / "model")
+    log = pl.DataFrame([asdict(metrics) for metrics in tuned.log])
+    (folder / "log.tsv").write_text(log.write_csv(separator="\t"), encoding="utf-8")
+
+
+def read_finetuned(folder: Path, device: str | torch.device | None = None, task: Task | None = None) -> FineTuned:
+    """The network that `write_finetuned` wrote; `task` only if it is not registered."""
+    return load_finetuned(folder / "model", device=device, task=task)
+
+
+def write_evaluation(results: Results, folder: Path) -> None:
+    """Write rows and predictions of an evaluation into the folder of an entry."""
+    results.frame.write_parquet(folder / "rows.parquet")
+    results.predictions.collect().write_parquet(folder / "predictions.parquet")
+
+
+def read_evaluation(folder: Path) -> Results:
+    """The rows and predictions that `write_evaluation` wrote."""
+    return Results(pl.read_parquet(folder / "rows.parquet"), pl.scan_parquet(folder / "predictions.parquet"))
