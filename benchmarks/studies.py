@@ -86,7 +86,8 @@ def _plain_run(model: str) -> Callable[[bool, int], object]:
     from isogloss.tasks import TASKS
     from isogloss.training.engine.settings import settings_for
     from isogloss.training.finetuning.finetune import finetune
-    from isogloss.training.finetuning.interventions import apply_interventions, evaluate_targets
+    from isogloss.training.finetuning.interventions import apply_interventions
+    from isogloss.training.finetuning.target_evaluation import evaluate_targets
 
     lab, task, loaded = ig.Laboratory(), TASKS["pos"], ig.load_model(model, device="cpu")
     train, dev = lab.treebank("qla", "train", 64), lab.treebank("qla", "dev", 20)

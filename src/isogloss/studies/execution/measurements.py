@@ -12,7 +12,7 @@ from isogloss.studies.execution.corpus_loader import CorpusLoader, load_bitexts
 from isogloss.studies.execution.models import finetuned_network, measured_model
 from isogloss.studies.execution.worker_context import WorkerContext
 from isogloss.studies.planning.stages import DistancesStage, EvaluationStage, SimilarityStage
-from isogloss.training.finetuning.transfer import evaluate_targets
+from isogloss.training.finetuning.target_evaluation import evaluate_targets
 
 
 def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: WorkerContext) -> None:
