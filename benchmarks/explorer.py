@@ -21,7 +21,7 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / name) for name in ("ex
 VIEWS: dict[str, tuple[str, Callable[[int], dict[str, object]]]] = {
     "studies": ("/", lambda i: {}),
     "runs of a study": ("/study", lambda i: {"study": "large", "page": i + 1}),
-    "runs, sorted": ("/study", lambda i: {"study": "large", "sort": "others", "page": i + 1}),
+    "runs, sorted": ("/study", lambda i: {"study": "large", "sort": "other_score", "page": i + 1}),
     "runs, filtered": ("/study", lambda i: {"study": "large", "find": f"model-{i}", "changes": "3-4"}),
     "scores by target": ("/scores", lambda i: {"study": "large", "task": "pos", "page": i % 5 + 1}),
     "a run": ("/run", lambda i: {"run": str(125 * i)}),
@@ -31,11 +31,11 @@ VIEWS: dict[str, tuple[str, Callable[[int], dict[str, object]]]] = {
     "charts of 32": ("/chart-data", lambda i: {"run": [str((500 * i + 25 * j) % 5000) for j in range(32)]}),
     "a test": (
         "/test",
-        lambda i: {"run": ["0", "25"], "target": f"language-{i}", "metric": "accuracy", "column": 1},
+        lambda i: {"run": ["0", "25"], "target": f"language-{i}", "metric": "accuracy", "condition": 1},
     ),
     "sentences": ("/sentences", lambda i: {"run": "0", "target": f"language-{i}"}),
     "sentences of two": ("/sentences", lambda i: {"run": ["0", "25"], "target": f"language-{i}", "show": "worse"}),
-    "what is being done": ("/now", lambda i: {}),
+    "what is being done": ("/progress", lambda i: {}),
 }
 
 

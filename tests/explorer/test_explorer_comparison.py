@@ -13,7 +13,7 @@ from result_rows import result_rows
 from stores import parsed, runs_of, write_store
 
 from isogloss.core.errors import UsageError
-from isogloss.explorer.comparison import columns, metrics, side_by_side, significance
+from isogloss.explorer.comparison import compare_scores, conditions, metrics, significance
 from isogloss.explorer.store_index import StoreIndex
 from isogloss.metrics.significance import paired_bootstrap, permutation_test
 from isogloss.metrics.tagging import TagCounts
@@ -33,22 +33,22 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> StoreIndex:
 
 def test_seeds_of_an_experiment_make_one_column(index: StoreIndex) -> None:
     results = index.results(RUNS)
-    assert [(one.label, len(one.runs)) for one in columns(results, "accuracy")] == [("REF", 3), ("1-2", 3)]
-    apart = columns(results, "accuracy", together=False)
+    assert [(one.label, len(one.runs)) for one in conditions(results, "accuracy")] == [("REF", 3), ("1-2", 3)]
+    apart = conditions(results, "accuracy", pool_seeds=False)
     assert [one.label for one in apart][:2] == ["REF · seed 0", "REF · seed 1"]
-    seeds = columns(index.results(RUNS[:2]), "accuracy")
+    seeds = conditions(index.results(RUNS[:2]), "accuracy")
     assert [one.label for one in seeds] == ["seed 0", "seed 1"], "one experiment is taken apart"
 
 
 def test_columns_are_those_that_have_the_metric(index: StoreIndex) -> None:
     results = index.results([RUNS[0], runs_of(parsed())[0].name])
     assert metrics(results) == ["accuracy", "las"]
-    assert [one.runs for one in columns(results, "las")] == [(runs_of(parsed())[0].name,)]
+    assert [one.runs for one in conditions(results, "las")] == [(runs_of(parsed())[0].name,)]
 
 
 def test_differences_are_those_of_deltas(index: StoreIndex) -> None:
     results = index.results(RUNS)
-    shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
+    shown = compare_scores(results, conditions(results, "accuracy"), "accuracy")
     expected = {row["target"]: row for row in deltas(results.frame, reference="REF").iter_rows(named=True)}
     assert shown.keys() == expected.keys()
     for target, (first, second) in shown.items():
@@ -61,13 +61,13 @@ def test_differences_are_those_of_deltas(index: StoreIndex) -> None:
 
 def test_the_order_says_what_is_the_reference(index: StoreIndex) -> None:
     results = index.results(RUNS[::-1])
-    shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
+    shown = compare_scores(results, conditions(results, "accuracy"), "accuracy")
     assert shown["fr"][1].delta == pytest.approx(np.mean(SCORES["REF", "fr"]) - np.mean(SCORES["1-2", "fr"]))
 
 
 def test_runs_with_other_seeds_are_compared_one_to_one(index: StoreIndex) -> None:
     results = index.results([RUNS[0], RUNS[4]])  # seed 0 of REF and seed 1 of 1-2
-    shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
+    shown = compare_scores(results, conditions(results, "accuracy"), "accuracy")
     assert shown["fr"][1].delta == pytest.approx(0.62 - 0.80)
     assert shown["fr"][1].low is None
 
@@ -77,7 +77,7 @@ def test_other_test_sets_are_not_compared(tmp_path: Path) -> None:
     odd = (pl.col("target") == "fr") & (pl.col("changes") == "1-2")
     rows = rows.with_columns(n=pl.when(odd).then(11).otherwise(pl.col("n")))
     results = StudyResults(rows)
-    shown = side_by_side(results, columns(results, "accuracy"), "accuracy")
+    shown = compare_scores(results, conditions(results, "accuracy"), "accuracy")
     assert (shown["fr"][1].score, shown["fr"][1].delta) == (0.4, None)
     assert shown["de"][1].delta == pytest.approx(-0.1)
 
@@ -97,7 +97,7 @@ def test_tests_and_intervals_are_over_the_sentences(tmp_path: Path) -> None:
     subject = sentences(np.random.default_rng(0))
     write_store(tmp_path, subject)
     results = StoreIndex(tmp_path).results([run.name for run in runs_of(subject)])
-    first, second = columns(results, "accuracy")
+    first, second = conditions(results, "accuracy")
     found = significance(results, first, second, "accuracy", "fr")
     frames = subject.results.predictions.collect().partition_by("run", maintain_order=True)
     a, b = (
@@ -113,7 +113,7 @@ def test_tests_and_intervals_are_over_the_sentences(tmp_path: Path) -> None:
 
 def test_tests_of_several_seeds_keep_the_interval_over_seeds(index: StoreIndex) -> None:
     results = index.results(RUNS)
-    first, second = columns(results, "accuracy")
+    first, second = conditions(results, "accuracy")
     found = significance(results, first, second, "accuracy", "fr")
     expected = (
         deltas(results.frame, results.predictions, reference="REF").filter(pl.col("target") == "fr").to_dicts()[0]
@@ -126,7 +126,7 @@ def test_tests_of_several_seeds_keep_the_interval_over_seeds(index: StoreIndex) 
 
 def test_what_cannot_be_tested(index: StoreIndex) -> None:
     results = index.results(RUNS)
-    shown = columns(results, "accuracy")
+    shown = conditions(results, "accuracy")
     nothing = replace(results, predictions=results.predictions.filter(pl.col("run") == ""))
     with pytest.raises(UsageError, match="no predictions"):
         significance(nothing, *shown, "accuracy", "fr")

@@ -88,14 +88,14 @@ def test_runs_are_chosen_across_pages_and_compared(browser: Any, server: str) ->
     page.locator("input[name=run]").nth(0).check()
     page.locator("input[name=run]").nth(3).focus()
     page.keyboard.press("Space")
-    assert page.locator("#picked").inner_text() == "2 chosen"
+    assert page.locator("#picked").inner_text() == "2 selected"
     page.goto(f"{server}/study?study=s&sort=seed")
     assert page.locator("input[name=run]:checked").count() == 2
     page.goto(f"{server}/study?study=trees")
     page.locator("input[name=run]").nth(0).check()
     page.get_by_role("button", name="Compare").click()
     page.wait_for_selector("#compared[data-tested]")
-    assert page.locator("ol.columns li").count() == 2, "the third has another metric"
+    assert page.locator("ol.conditions li").count() == 2, "the third has another metric"
     assert "1 of these runs has no accuracy" in page.locator("main").inner_text()
     assert page.locator("#compared th").all_inner_texts()[1].startswith("REF")
     page.go_back()
@@ -109,7 +109,7 @@ def test_tests_appear_and_tables_sort(tab: Any, server: str) -> None:
     one = opened(tab, server, "compare")
     page = one.page
     page.wait_for_selector("#compared[data-tested]")
-    cell = page.locator("#compared tr[data-target=fr] td[data-column]").first
+    cell = page.locator("#compared tr[data-target=fr] td[data-condition]").first
     assert cell.get_attribute("title").startswith("p = ")
     assert "t over seeds and examples" in cell.get_attribute("title")
     read = one.column("#compared", 3)
@@ -176,7 +176,7 @@ def test_the_page_follows_what_is_being_done(browser: Any, tmp_path: Path) -> No
     notice.write({"job": "finetuned-open0", "label": "x", "stage": "finetuned", "step": 3, "steps": 10}, now=True)
     page.clock.fast_forward(1000)
     page.wait_for_selector("#runs .state.running", timeout=15_000)
-    assert "step 3 of 10" in page.locator("#doing").inner_text()
+    assert "step 3 of 10" in page.locator("#jobs").inner_text()
     entry = store.need(runs_of(parsed())[0].evaluation).checked_folder()
     with store.making("evaluation-open0", {}) as made:
         for name in ("rows.parquet", "predictions.parquet"):

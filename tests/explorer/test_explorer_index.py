@@ -11,10 +11,10 @@ from stores import parsed, runs_of, write_store
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.explorer import store_index
-from isogloss.explorer.run_results import curve_rows, gathered, score_rows
-from isogloss.explorer.runs import facets, filtered, lines, overview, sorted_lines, task_metrics
+from isogloss.explorer.run_results import curve_rows, read_runs, score_rows
+from isogloss.explorer.runs import facets, filter_rows, overview, run_rows, sort_rows, task_metrics
 from isogloss.explorer.store_index import MAX_RUNS, StoreIndex
-from isogloss.results.rows.study_results import read_study_results
+from isogloss.results.rows.study_reader import read_study_results
 from isogloss.store.entries import Store
 from isogloss.store.study_records import read_record
 
@@ -33,7 +33,7 @@ def test_rows_are_those_of_the_store(tmp_path: Path) -> None:
         owned, whole = [(record, run) for run in record.runs], read_study_results(record, store)
         assert score_rows(snapshot, owned).equals(whole.frame)
         assert curve_rows(snapshot, owned, store).equals(whole.curves.frame)
-        found = gathered(snapshot, owned, store).distances
+        found = read_runs(snapshot, owned, store).distances
         assert (len(found.frame) > 0) == (name == "s")
         for frame in ("frame", "summary", "shares"):
             one, other = getattr(found, frame), getattr(whole.distances, frame)
@@ -46,8 +46,8 @@ def test_summaries_are_means_over_other_languages(tmp_path: Path) -> None:
     run = snapshot.record("s").runs[1]
     others = [SCORES["REF", target][1] for target in ("fr", "ug", "de", "ar")]
     summary = snapshot.summaries[run.evaluation]["accuracy"]
-    assert summary.home == SCORES["REF", "en"][1]
-    assert summary.others == pytest.approx(sum(others) / 4)
+    assert summary.source_score == SCORES["REF", "en"][1]
+    assert summary.other_score == pytest.approx(sum(others) / 4)
 
 
 def test_new_studies_and_runs_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_what_is_damaged_is_said_and_does_not_end_the_rest(tmp_path: Path) -> No
     (store.place(first.evaluation) / "rows.parquet").write_bytes(b"other bytes")
     snapshot = StoreIndex(tmp_path).now()
     assert "rows.parquet have changed" in snapshot.damaged[first.evaluation]
-    states = [line.state for line in lines(snapshot, snapshot.record("s"), ())]
+    states = [row.state for row in run_rows(snapshot, snapshot.record("s"), ())]
     assert states == ["damaged", *["done"] * 5]
 
 
@@ -102,28 +102,28 @@ def test_runs_of_several_studies_come_in_the_order_asked_for(tmp_path: Path) -> 
 def test_lists_filter_and_sort(tmp_path: Path) -> None:
     write_store(tmp_path, small(), planned=3)
     snapshot = StoreIndex(tmp_path).now()
-    every = lines(snapshot, snapshot.record("s"), {"finetuned-open1"})
+    every = run_rows(snapshot, snapshot.record("s"), {"finetuned-open1"})
     assert facets(every) == {"state": ["done", "open", "running"], "changes": ["REF", "1-2"]}
-    assert [line.run.name for line in filtered(every, {"state": "running"})] == ["open 1"]
-    assert len(filtered(every, {"changes": "1-2", "state": "done"}, find="SEED 2")) == 1
-    rising = [line.others for line in sorted_lines(every, "others", falling=False)]
+    assert [row.run.name for row in filter_rows(every, {"state": "running"})] == ["open 1"]
+    assert len(filter_rows(every, {"changes": "1-2", "state": "done"}, text="SEED 2")) == 1
+    rising = [row.other_score for row in sort_rows(every, "other_score", descending=False)]
     known = [value for value in rising if value is not None]
     assert known == sorted(known)
     assert rising[-3:] == [None] * 3
-    assert sorted_lines(every, "others", falling=True)[0].others == max(known)
+    assert sort_rows(every, "other_score", descending=True)[0].other_score == max(known)
     with pytest.raises(UnknownName, match="did you mean 'seed'"):
-        sorted_lines(every, "sede", falling=False)
+        sort_rows(every, "sede", descending=False)
 
 
 def test_the_overview_is_the_table_of_the_results(tmp_path: Path) -> None:
     store = write_store(tmp_path, small())
     snapshot = StoreIndex(tmp_path).now()
-    every = lines(snapshot, snapshot.record("s"), ())
+    every = run_rows(snapshot, snapshot.record("s"), ())
     assert task_metrics(snapshot, every) == {"pos": ["accuracy"]}
     shown = overview(snapshot, every, "pos", "accuracy", 1)
     table = read_study_results(read_record(store, "s"), store).table()
     for one in shown.experiments:
-        own = table.filter(pl.col("changes") == one.facts[0])
+        own = table.filter(pl.col("changes") == one.properties[0])
         assert one.scores == pytest.approx(dict(own.select("target", "mean").iter_rows()))
         assert len(one.runs) == 3
     assert overview(snapshot, every, "pos", "accuracy", 2).experiments == []

@@ -21,7 +21,7 @@ from stores import parsed, runs_of, write_store
 from werkzeug.test import TestResponse
 
 from isogloss.explorer.app import create_app
-from isogloss.results.rows.study_results import read_study_results
+from isogloss.results.rows.study_reader import read_study_results
 from isogloss.store.entries import Store
 from isogloss.store.running_jobs import Notice
 from isogloss.store.study_records import read_record
@@ -96,7 +96,7 @@ def test_a_study_lists_its_runs(client: FlaskClient) -> None:
     assert "out of memory" in found
     assert page(client, "/study", study="s", state="open").count('name="run"') == 2
     assert page(client, "/study", study="s", find="seed 1 ", changes="1-2").count('name="run"') == 0
-    rising = re.findall(r'<td class="number">([\d.]+)</td></tr>', page(client, "/study", study="s", sort="others"))
+    rising = re.findall(r'<td class="number">([\d.]+)</td></tr>', page(client, "/study", study="s", sort="other_score"))
     assert rising == sorted(rising)
     assert len(rising) == 6
 
@@ -107,23 +107,23 @@ def test_what_is_being_done_is_told(tmp_path: Path) -> None:
     notice = Notice(store)
     facts = {"job": "finetuned-open0", "label": "<b>bert</b>", "stage": "finetuned", "step": 3, "steps": 10}
     notice.write({**facts, "loss": 0.5, "best": 0.25}, now=True)
-    said = Parsed(page(client, "/now")).said
+    said = Parsed(page(client, "/progress")).said
     assert "<b>bert</b> :  finetuned" in said
     assert "step 3 of 10, loss 0.500, dev 0.2500" in said
     assert "1 running" in Parsed(page(client, "/")).said
     assert "running" in Parsed(page(client, "/run", run="open 0")).said
     assert "step 3 of 10" not in page(client, "/run", run=RUNS[0]), "that is another run"
     notice.clear()
-    assert "step" not in page(client, "/now")
+    assert "step" not in page(client, "/progress")
 
 
 def test_the_version_tells_of_new_runs(tmp_path: Path) -> None:
     store = write_store(tmp_path, parsed(), planned=1)
     client = create_app(tmp_path).test_client()
-    before = page(client, "/now")
+    before = page(client, "/progress")
     with store.making("similarity-x", {}):
         pass
-    assert page(client, "/now") != before
+    assert page(client, "/progress") != before
 
 
 def test_a_run_has_scores_gaps_and_links_to_sentences(client: FlaskClient) -> None:
@@ -144,10 +144,10 @@ def test_a_run_has_scores_gaps_and_links_to_sentences(client: FlaskClient) -> No
 
 def test_runs_side_by_side(client: FlaskClient) -> None:
     found = page(client, "/compare", run=RUNS)
-    cells = re.findall(r'data-column="1">([^<]*)<span class="stars"></span><small>([^<]*)</small>', found)
+    cells = re.findall(r'data-condition="1">([^<]*)<span class="stars"></span><small>([^<]*)</small>', found)
     assert cells[1][0] == "−19.67"
     assert cells[1][1].startswith("[−2")
-    answer = get(client, "/test", run=RUNS, metric="accuracy", column=1, target="fr").json
+    answer = get(client, "/test", run=RUNS, metric="accuracy", condition=1, target="fr").json
     assert answer
     assert answer["test"] == "t over seeds and examples"
     assert answer["delta"] == pytest.approx(-0.19667, abs=1e-5)
@@ -193,11 +193,11 @@ def addresses() -> Iterator[tuple[str, dict[str, Any]]]:
     runs = [run.name for run in runs_of(hostile())]
     yield "/", {}
     yield "/study", {"study": SCRIPT}
-    yield "/study", {"study": SCRIPT, "find": SCRIPT, "sort": "others"}
+    yield "/study", {"study": SCRIPT, "find": SCRIPT, "sort": "other_score"}
     yield "/scores", {"study": SCRIPT}
     yield "/run", {"run": runs[0]}
     yield "/compare", {"run": runs}
-    yield "/compare", {"run": [runs[0], runs[2]], "seeds": "apart", "metric": SCRIPT}
+    yield "/compare", {"run": [runs[0], runs[2]], "seeds": "separate", "metric": SCRIPT}
     for target in ("en", *HOSTILE):
         yield "/sentences", {"run": runs[0], "target": target, "find": SCRIPT}
 
@@ -263,8 +263,8 @@ def test_nothing_but_the_studies_can_be_reached(client: FlaskClient, path: str) 
         ("/study?study=s&page=9999999999999999999999", 400, "expected a number"),
         ("/study?study=s&page=²", 400, "expected a number"),
         ("/study?study=s&sort=secret", 404, "secret"),
-        ("/sentences?run=open+0", 400, "no sentences are kept"),
-        ("/test?run=open+0&metric=x&column=1&target=fr", 404, "metric of these runs"),
+        ("/sentences?run=open+0", 400, "no sentences are stored"),
+        ("/test?run=open+0&metric=x&condition=1&target=fr", 404, "metric of these runs"),
         ("/scores?study=nothing", 404, "no such study"),
         ("/%ff", 404, ""),
     ],

@@ -14,7 +14,7 @@ from result_rows import result_rows
 from stores import parsed, runs_of
 
 from isogloss.core.errors import UnknownName
-from isogloss.explorer.sentences import PAGE, Sentences, Wanted, sentences
+from isogloss.explorer.sentences import SENTENCES_PER_PAGE, SentencePage, SentenceQuery, find_sentences
 from isogloss.results.rows.study_results import StudyResults
 
 ROWS = result_rows({("REF", "fr"): [0.5], ("1-2", "fr"): [0.5]})
@@ -36,18 +36,18 @@ def of(answers: dict[str, list[list[str]]], words: list[list[str]] = WORDS) -> S
     return StudyResults(ROWS, pl.DataFrame(made).lazy())
 
 
-def shown(runs: list[str] = [FIRST], **wanted: Any) -> Sentences:  # noqa: B006
-    return sentences(of(ANSWERS), runs, Wanted("fr", "accuracy", **wanted))
+def shown(runs: list[str] = [FIRST], **wanted: Any) -> SentencePage:  # noqa: B006
+    return find_sentences(of(ANSWERS), runs, SentenceQuery("fr", "accuracy", **wanted))
 
 
-def items(found: Sentences) -> list[int]:
+def items(found: SentencePage) -> list[int]:
     return [item["item"] for item in found.items]
 
 
 def test_wrong_ones_come_first_and_alone() -> None:
     found = shown()
     assert items(found) == [2, 1]
-    assert (found.found, found.of) == (2, 4)
+    assert (found.matching, found.total) == (2, 4)
     assert found.items[1]["scores"] == [pytest.approx(2 / 3, abs=1e-4)]
     assert items(shown(show="right")) == [0, 3]
     assert items(shown(show="all", order="corpus")) == [0, 1, 2, 3]
@@ -79,7 +79,7 @@ def test_text_is_found_as_it_is_read(text: str, expected: list[int]) -> None:
 def test_trees_have_relations_for_labels() -> None:
     subject = parsed()
     run = runs_of(subject)[0].name
-    found = sentences(subject.results, [run], Wanted("ug", "las"))
+    found = find_sentences(subject.results, [run], SentenceQuery("ug", "las"))
     assert dict(found.mistakes) == {"nsubj→nsubj": 1, "punct→punct": 1}
     assert found.items[0]["gold"][0] == [2, "nsubj"]
 
@@ -91,10 +91,10 @@ def test_pages_hold_every_sentence_once(answers: list[list[str]]) -> None:
     results = of({FIRST: answers or [GOLD]}, words or [["a", "b", "c"]])
     seen = []
     for page in range(1, 5):
-        found = sentences(results, [FIRST], Wanted("fr", "accuracy", show="all", page=page))
-        assert len(found.items) <= PAGE
+        found = find_sentences(results, [FIRST], SentenceQuery("fr", "accuracy", show="all", page=page))
+        assert len(found.items) <= SENTENCES_PER_PAGE
         seen += items(found)
-    assert sorted(seen) == list(range(found.of))
+    assert sorted(seen) == list(range(found.total))
     scores = [sum(a == b for a, b in zip(GOLD, (answers or [GOLD])[item], strict=True)) for item in seen]
     assert scores == sorted(scores)
 
@@ -108,7 +108,7 @@ def test_answers_and_labels_of_whole_texts() -> None:
         facts = {"run": run, "target": target, "item": 0, "gold": json.dumps(gold), "prediction": json.dumps(found)}
         made.append({**facts, "text": json.dumps(text)})
     results = StudyResults(ROWS, pl.DataFrame(made).lazy())
-    found = sentences(results, [FIRST], Wanted("fr", "accuracy", find="H"))
+    found = find_sentences(results, [FIRST], SentenceQuery("fr", "accuracy", find="H"))
     assert (found.mistakes, items(found)) == ([("neutral→entailment", 1)], [0])
-    found = sentences(results, [SECOND], Wanted("fr", "accuracy"))
+    found = find_sentences(results, [SECOND], SentenceQuery("fr", "accuracy"))
     assert (found.mistakes, found.items[0]["predicted"]) == ([], ["The"])

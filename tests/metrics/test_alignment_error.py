@@ -16,7 +16,7 @@ def test_by_hand() -> None:
     """Four sure links and two possible ones; of five found, three are sure, one is possible, one is wrong."""
     sure, possible = [(0, 0), (1, 1), (2, 2), (3, 3)], [(2, 3), (3, 2)]
     counts = link_counts(sure, possible, [(0, 0), (1, 1), (2, 2), (2, 3), (4, 4)])
-    assert counts == LinkCounts(found=5, sure=4, found_sure=3, found_possible=4)
+    assert counts == LinkCounts(predicted=5, sure=4, predicted_sure=3, predicted_possible=4)
     assert (counts.precision, counts.recall) == (4 / 5, 3 / 4)
     assert counts.aer == pytest.approx(1 - (3 + 4) / (5 + 4))
 
@@ -47,6 +47,6 @@ def test_bounds_and_the_meaning_of_zero(sure: frozenset, possible: frozenset, fo
 @given(LINKS, LINKS)
 def test_with_sure_links_only_it_is_one_minus_f1(sure: frozenset, found: frozenset) -> None:
     counts = link_counts(sure, (), found)
-    if counts.found_sure:
+    if counts.predicted_sure:
         f1 = 2 * counts.precision * counts.recall / (counts.precision + counts.recall)
         assert counts.aer == pytest.approx(1 - f1)

@@ -71,9 +71,9 @@ def test_a_relation_is_not_a_prefix_of_another() -> None:
 
 
 def test_different_sentences_are_refused() -> None:
-    with pytest.raises(UsageError, match="as many words: 1 and 2"):
+    with pytest.raises(UsageError, match="the same number of words, got 1 and 2"):
         attachment_counts([(0, "root")], [(0, "root"), (1, "obj")])
-    with pytest.raises(UsageError, match="as many examples: 1 and 0"):
+    with pytest.raises(UsageError, match="the same number of examples, got 1 and 0"):
         score_each(attachment_counts, [[(0, "root")]], [])
     with pytest.raises(UsageError, match="empty"):
         total([])

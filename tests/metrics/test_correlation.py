@@ -92,7 +92,7 @@ def test_huge_and_tiny_values() -> None:
     ("x", "y", "message"),
     [
         ([1, 2, 3], [1, 2, 3], "at least 4 pairs, got 3"),
-        ([1, 2, 3, 4], [1, 2, 3], r"one length: \(4,\) and \(3,\)"),
+        ([1, 2, 3, 4], [1, 2, 3], r"equal length, got \(4,\) and \(3,\)"),
         ([1, 2, 3, np.nan], [1, 2, 3, 4], "finite"),
         ([1, 1, 1, 1], [1, 2, 3, 4], "constant"),
     ],

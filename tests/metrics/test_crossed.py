@@ -98,7 +98,7 @@ def test_scores_that_do_not_vary() -> None:
     ("a", "b", "words"),
     [
         ([[1, 2, 3]], [[1, 2]], "the same examples, got 3 and 2"),
-        ([[1]], [[2]], "at least 2 of them, got 1"),
+        ([[1]], [[2]], "at least 2 examples, got 1"),
         ([1, 2], [1, 2], "shape"),
         ([[1, np.nan]], [[1, 2]], "finite"),
         (np.zeros((0, 3)), [[1, 2, 3]], "shape"),
@@ -137,5 +137,5 @@ def test_influences_of_f1_tell_its_spread() -> None:
 
 
 def test_influences_need_something_left_to_count() -> None:
-    with pytest.raises(UsageError, match="nothing is left to count"):
+    with pytest.raises(UsageError, match="nothing left to count"):
         influences([TagCounts(1, 2), TagCounts(0, 0)], lambda one: one.accuracy)

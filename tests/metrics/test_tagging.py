@@ -40,5 +40,5 @@ def test_a_share_of_nothing_is_not_a_number() -> None:
 
 
 def test_different_lengths_are_refused() -> None:
-    with pytest.raises(UsageError, match="as many words: 2 and 1"):
+    with pytest.raises(UsageError, match="the same number of words, got 2 and 1"):
         tag_counts(["DET", "NOUN"], ["DET"])

@@ -59,7 +59,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     for name, said in {
         "x.csv": "expected result rows, curves, predictions or histograms.*columns a, b",
         "y.parquet": "y.parquet: expected rows as .parquet",
-        "z.csv": "z.csv: expected numbers where numbers stand",
+        "z.csv": "z.csv: expected numbers in numeric columns",
         "no.csv": "expected an existing file",
         "x.doc": "expected a file of rows",
         "": "expected a store",
@@ -92,7 +92,7 @@ def test_a_study_of_a_store(tmp_path: Path) -> None:
     store_with(tmp_path, "one")
     found = inputs_from_store(tmp_path)
     assert (found.title, found.description, found.planned) == ("one", "words", 3)
-    assert found.made == [({"torch": "2.0"}, 2)]
+    assert found.versions == [({"torch": "2.0"}, 2)]
     assert found.results.frame["study"].unique().to_list() == ["one"]
     assert found.results.frame["changes"].unique(maintain_order=True).to_list() == ["REF", "1-2"]
 

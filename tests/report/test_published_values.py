@@ -15,7 +15,8 @@ from isogloss.report.published import published_similarity
 from isogloss.report.statistics import compute_statistics
 from isogloss.report.tables import tables
 from isogloss.results.rows.curves import Curves
-from isogloss.results.rows.study_results import StudyResults, read_published
+from isogloss.results.rows.study_reader import read_published
+from isogloss.results.rows.study_results import StudyResults
 
 STUDIES = Path(__file__).parents[2] / "studies"
 PLACE = {"task": "pos", "source": "en", "change": "REF"}
@@ -52,7 +53,7 @@ def with_values(*values: dict[str, object]) -> ReportInputs:
 def test_strength_of_correlations() -> None:
     value = {"target": "X", "metric": "spearman before", "value": 0.82}
     found = shown(with_values(value), "gap-and-similarity")
-    told = {row["changes"]: (row["index"], row["ρ"], row["published |ρ|"]) for row in found}
+    told = {row["interventions"]: (row["index"], row["ρ"], row["published |ρ|"]) for row in found}
     assert told == {"REF": ("cka", "-1.000", "0.820"), "1-2": ("cka", "-0.800", "")}
     assert "published |ρ|" not in shown(with_values({**value, "metric": "spearman after"}), "gap-and-similarity")[0]
 

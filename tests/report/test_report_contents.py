@@ -14,20 +14,26 @@ from hypothesis import strategies as st
 from report_inputs import LONG, SCORES, SCRIPT, hostile, prediction, small
 from result_rows import curve_rows, result_rows
 
+from isogloss.report.assets import vega_script
 from isogloss.report.chart_data import chart_data
-from isogloss.report.examples import ITEMS, LONGEST_WORD, WORDS, examples
-from isogloss.report.findings import MOST, findings, significant
+from isogloss.report.examples import MAX_ITEMS, MAX_WORD_CHARACTERS, MAX_WORDS, examples
+from isogloss.report.findings import MAX_SENTENCES, findings, significant
 from isogloss.report.inputs import ReportInputs, inputs_from_results
-from isogloss.report.page import page, vega
+from isogloss.report.page import page
 from isogloss.report.statistics import compute_statistics
-from isogloss.report.tables import tables
-from isogloss.report.templating import json_element, table_html, text
+from isogloss.report.tables import NamedTable, tables
+from isogloss.report.templating import environment, script_json, shorten
 from isogloss.results.comparisons.holm import with_holm_correction
 from isogloss.results.rows.curves import Curves
 from isogloss.results.rows.item_scores import with_item_scores
 from isogloss.results.rows.results import Results
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.tables import Cell, Table
+
+
+def table_html(table: Table, max_cells: int = 1200) -> str:
+    macros = environment().get_template("macros.html").module
+    return str(macros.noted_table(NamedTable("t", "t", "", table), max_cells))  # type: ignore[attr-defined]
 
 
 def said(subject: ReportInputs) -> str:
@@ -40,11 +46,10 @@ def without_predictions(rows: pl.DataFrame) -> ReportInputs:
 
 def test_findings_say_what_the_rows_say() -> None:
     text = said(without_predictions(result_rows(SCORES)))
-    assert "pos from en: 60.8 accuracy on average in 4 other languages against 95.0 in en itself" in text
-    assert "lowest for ug (41.0)" in text
+    assert "pos from en: accuracy 60.8 on 4 other languages (mean), 95.0 on en; lowest on ug (41.0)" in text
     # t over three seeds, corrected for five: only fr and ar and de are that steady
-    assert "pos from en, 1-2: −14.8 points of accuracy in other languages" in text
-    assert "in en itself −0.7, not significant" in text
+    assert "pos from en, 1-2: −14.8 points of accuracy on other languages (mean)" in text
+    assert "; on en −0.7 (not significant)." in text
 
 
 def test_significance_in_words_is_corrected() -> None:
@@ -53,7 +58,7 @@ def test_significance_in_words_is_corrected() -> None:
     deltas = compute_statistics(subject).deltas
     sure = set(deltas.filter(pl.col("holm") < 0.05, pl.col("high") < 0)["target"])
     assert sure
-    named = re.search(r"significantly worse in (\d) of 4 \((.*?)\)", said(subject))
+    named = re.search(r"significantly worse on (\d) of 4 \((.*?)\)", said(subject))
     assert named
     assert int(named[1]) == len(sure)
     assert {part.split()[0] for part in named[2].split(", ") if part != "…"} <= sure
@@ -66,22 +71,22 @@ def test_a_few_lucky_seeds_are_no_finding() -> None:
 
 def test_one_seed_is_not_tested() -> None:
     rows = result_rows({key: values[:1] for key, values in SCORES.items()})
-    assert "(too few seeds to test)" in said(without_predictions(rows))
+    assert ", too few seeds for a test" in said(without_predictions(rows))
     assert "significant" not in said(without_predictions(rows)).replace("not significant", "")
 
 
 def test_similarity_and_gap_are_told_with_their_layer() -> None:
     text = said(small())
-    assert "bert, cka with en, before fine-tuning: most alike at layer 1 (0.62) on average over 4 languages" in text
+    assert "bert, cka with en, before fine-tuning: highest at layer 1 (0.62, mean over 4 languages)" in text
     assert "0.45 at the last layer (2)" in text
     assert "over 4 languages: cka −1.00" in text
-    assert "prove little" in text
+    assert "4 languages are too few for a conclusion" in text
     assert "p = 0" not in text
 
 
 def test_published_values_are_compared() -> None:
-    assert "Of 1 published differences to the reference, 1 have the same sign here" in said(small())
-    table = next(one for one in tables(small(), compute_statistics(small())) if one.name == "costs-pos-accuracy")
+    assert "1 of 1 published differences to the reference have the same sign here" in said(small())
+    table = next(one for one in tables(small(), compute_statistics(small())) if one.name == "differences-pos-accuracy")
     row = next(row for row in table.table.body if row[0].text == "en-fr")
     assert row[1].text == "80.00 (80.50)"
     assert row[2].text.endswith("(-19.00)")
@@ -91,23 +96,23 @@ def test_published_values_are_compared() -> None:
 def test_many_findings_are_counted() -> None:
     rows = pl.concat([result_rows(SCORES, model=f"model {i}") for i in range(30)])
     found = findings(without_predictions(rows), compute_statistics(without_predictions(rows)))
-    assert all(len(part) == MOST + 1 for part in found.values())
-    assert found["Transfer"][-1] == f"{30 - MOST} more of this kind are in the tables alone."
+    assert all(len(part) == MAX_SENTENCES + 1 for part in found.values())
+    assert found["Transfer"][-1] == f"{30 - MAX_SENTENCES} more are in the tables."
 
 
 def test_an_unfinished_study_is_told_as_far_as_it_goes() -> None:
     some = {key: values for key, values in SCORES.items() if key != ("1-2", "fr")}
     subject = without_predictions(result_rows(some))
-    assert "no mean over targets" in compute_statistics(subject).notes[0]
-    assert "There is no mean over targets" in page(subject)
-    assert "no run is done" in page(without_predictions(result_rows({})))
+    assert "mean over targets is missing" in compute_statistics(subject).notes[0]
+    assert "The mean over targets is missing" in page(subject)
+    assert "no run has finished" in page(without_predictions(result_rows({})))
 
 
 def test_curves_alone_make_a_report() -> None:
     rows = result_rows({})
     subject = inputs_from_results(Results(rows), Curves(curve_rows({"fr": [0.1, 0.9]})), title="t")
-    assert "most alike at layer 1 (0.90) for fr" in page(subject)
-    assert "Where predictions go wrong" not in page(subject)
+    assert "highest at layer 1 (0.90, fr)" in page(subject)
+    assert 'id="errors"' not in page(subject)
 
 
 def test_holm_leaves_untested_cells_alone() -> None:
@@ -139,7 +144,7 @@ def test_a_curve_without_some_layers_keeps_its_places() -> None:
 
 def test_examples_are_the_worst_and_few() -> None:
     (found,) = examples(small(), compute_statistics(small()))
-    assert found["columns"] == ["REF", "1-2"], "the change that costs most stands beside the reference"
+    assert found["conditions"] == ["REF", "1-2"], "the condition with the largest loss is shown with the reference"
     ug = next(one for one in found["targets"] if one["target"] == "ug")
     assert (ug["of"], ug["wrong"]) == (3, 2)
     assert [item["item"] for item in ug["items"]] == [2, 1]
@@ -154,10 +159,10 @@ def test_examples_are_bounded_whatever_a_corpus_holds() -> None:
     rows = [prediction(run, "fr", item, words, tags, ["Y"] * 100) for item in range(12)]
     long = replace(subject, results=replace(subject.results, predictions=pl.DataFrame(rows).lazy()))
     items = examples(long, compute_statistics(without_predictions(subject.results.frame)))[0]["targets"][0]["items"]
-    assert len(items) == ITEMS
-    assert len(items[0]["words"]) == WORDS
-    assert items[0]["more"] == 100 - WORDS
-    assert max(map(len, items[0]["words"])) == LONGEST_WORD + 1
+    assert len(items) == MAX_ITEMS
+    assert len(items[0]["words"]) == MAX_WORDS
+    assert items[0]["more"] == 100 - MAX_WORDS
+    assert max(map(len, items[0]["words"])) == MAX_WORD_CHARACTERS + 1
 
 
 @pytest.mark.parametrize(
@@ -187,21 +192,21 @@ def test_item_scores_follow_the_metric() -> None:
 
 def test_long_tables_are_cut_and_say_so() -> None:
     table = Table(("a", "b"), tuple((Cell("x"), Cell(str(i), number=True)) for i in range(2000)))
-    shown = table_html(table, "t", cells=300)
+    shown = table_html(table, 300)
     assert shown.count("<tr>") == 150 + 1
-    assert "The first 150 of 2,000 rows" in shown
+    assert "First 150 of 2,000 rows" in shown
 
 
 def test_a_cell_shows_its_interval_and_the_published_value_below() -> None:
     cell = Cell("-1.20** [-1.50, -0.90] (-1.33)", number=True, shade="below")
-    shown = table_html(Table(("Δ",), ((cell,),), {"below": "< REF"}), "t")
+    shown = table_html(Table(("Δ",), ((cell,),), {"below": "< REF"}))
     assert '<td class="number below" data-value="-1.20">−1.20**<small>[−1.50, −0.90]</small><small>(−1.33)' in shown
     assert "&lt; REF" in shown
 
 
 def test_a_layer_stands_beside_its_value() -> None:
     cell = Cell("0.69 (5)", number=True)
-    shown = table_html(Table(("name", "best"), ((Cell("x"), cell),)), "t")
+    shown = table_html(Table(("name", "best"), ((Cell("x"), cell),)))
     assert '<td class="number" data-value="0.69">0.69 (5)</td>' in shown
     assert shown.count('<th scope="col" aria-sort="none" class="number">') == 1
 
@@ -209,16 +214,17 @@ def test_a_layer_stands_beside_its_value() -> None:
 @settings(max_examples=200)
 @given(st.text())
 def test_no_text_is_read_as_markup(value: str) -> None:
-    assert not re.search(r"[<>\"']", text(value, 10**6))
-    assert html.unescape(text(value, 10**6)) == html.unescape(html.escape(value))
-    element = json_element("x", {value: value})
-    content = element.removeprefix('<script type="application/json" id="x">').removesuffix("</script>")
+    escaped = environment().from_string("{{ value|shorten(10**6) }}").render(value=value)
+    assert not re.search(r"[<>\"']", escaped)
+    assert html.unescape(escaped) == html.unescape(html.escape(value))
+    assert shorten(value, 10**6) == value
+    content = script_json({value: value})
     assert "<" not in content
     assert json.loads(content) == {value: value}
 
 
 def test_hostile_names_stay_text() -> None:
-    whole = page(hostile()).replace(vega(), "")  # which has images of its own
+    whole = page(hostile()).replace(vega_script(), "")  # which has images of its own
     assert SCRIPT not in whole
     assert "<img" not in whole
     assert whole.count("<script>") == 2, "the charts' script and the page's own"

@@ -45,10 +45,10 @@ def test_the_command_writes_page_and_export(
     code, out, err = isogloss(capsys, "report", "rows.csv", "-o", "r.html", "--export", "all")
     assert code == 0, err
     assert "written: r.html" in out
-    assert "What each change costs: pos, accuracy" in Path("r.html").read_text()
-    latex = Path("all/tables/costs-pos-accuracy.tex").read_text()
+    assert "Differences to the reference: pos, accuracy" in Path("r.html").read_text()
+    latex = Path("all/tables/differences-pos-accuracy.tex").read_text()
     assert r"\begin{table}" in latex
-    assert r"\label{tab:costs-pos-accuracy}" in latex
+    assert r"\label{tab:differences-pos-accuracy}" in latex
     for suffix, start in {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}.items():
         assert Path(f"all/figures/scores-pos-accuracy{suffix}").read_bytes().startswith(start)
 
@@ -85,7 +85,7 @@ def test_every_table_and_figure_is_exported(tmp_path: Path) -> None:
     assert names == {file_name(one.name) for one in tables(subject, compute_statistics(subject))}
     kinds = {path.stem.split("-")[0] for path in written if path.parent.name == "figures"}
     assert kinds == {"scores", "similarity", "gap", "histogram"}
-    assert r"\caption{Do languages that are more alike lose less? Spearman" in (
+    assert r"\caption{Correlation of cross-lingual gap and similarity. Spearman" in (
         tmp_path / "tables" / "gap-and-similarity.tex"
     ).read_text(encoding="utf-8")
     assert all(path.stat().st_size for path in written)

@@ -89,7 +89,7 @@ def test_charts_answer_to_choices(opened: Opened) -> None:
     assert "fr" not in page.locator("#curves svg.marks").text_content()
     page.select_option("#from", "1")
     page.wait_for_selector("#curves[data-rows='6']")
-    assert "layers 1 to 2" in page.locator("figure:has(#gaps) .said").inner_text()
+    assert "layers 1 to 2" in page.locator("figure:has(#gaps) .chart-note").inner_text()
 
 
 @pytest.mark.parametrize(("name", "said"), [("small", "41.00"), ("hostile", "<img src=x")])
@@ -114,7 +114,7 @@ def test_the_correlation_on_the_page_is_that_of_the_library(seen: Opened) -> Non
     similarity = [0.7, 0.2, 0.6, 0.4]  # means of LAYERS: fr, ug, de, ar
     gap = [0.15, 0.54, 0.24, 0.44]
     expected = f"{spearman(similarity, gap).value:.2f}".replace("-", "−")
-    assert f"ρ = {expected} over 4 languages" in seen.page.locator("figure:has(#gaps) .said").inner_text()
+    assert f"ρ = {expected} over 4 languages" in seen.page.locator("figure:has(#gaps) .chart-note").inner_text()
     for x, y in (([1, 2, 2, 5, 4], [3, 1, 4, 1, 5]), ([1, 2, 3, 4], [2, 1, 4, 3])):
         assert seen.page.evaluate("([x, y]) => spearman(x, y)", [x, y]) == pytest.approx(spearman(x, y).value)
 

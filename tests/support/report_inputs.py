@@ -82,7 +82,7 @@ def small(**changes: Any) -> ReportInputs:
         results,
         **{
             "distances": replace(NO_DISTANCES, frame=pl.DataFrame(bins)),
-            "made": [({"torch": "2"}, 6)],
+            "versions": [({"torch": "2"}, 6)],
             **facts,
             **changes,
         },
@@ -137,6 +137,6 @@ def hostile() -> ReportInputs:
         "description": name,
         "command": SCRIPT,
         "study": {SCRIPT: IMAGE},
-        "made": [({SCRIPT: IMAGE}, 1)],
+        "versions": [({SCRIPT: IMAGE}, 1)],
     }
     return ReportInputs(SCRIPT, results, **facts)

@@ -15,7 +15,8 @@ from result_rows import result_rows
 
 from isogloss.report.inputs import ReportInputs
 from isogloss.results.rows.curves import CURVE_COLUMNS, SHAPE_COLUMNS
-from isogloss.results.rows.study_results import DISTANCES, StudyResults
+from isogloss.results.rows.study_reader import DISTANCE_FILES
+from isogloss.results.rows.study_results import StudyResults
 from isogloss.store.entries import Store
 from isogloss.store.study_records import Record, Run, write_record
 
@@ -87,7 +88,7 @@ def _write_distances(store: Store, subject: ReportInputs, runs: list[Run]) -> No
     frames = (subject.distances.frame, subject.distances.summary, subject.distances.shares)
     for id in runs[0].distances.values():
         with store.making(id, WITH) as entry:
-            for name, frame in zip(DISTANCES, frames, strict=True):
+            for name, frame in zip(DISTANCE_FILES, frames, strict=True):
                 frame.write_parquet(entry / name)
 
 

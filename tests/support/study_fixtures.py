@@ -22,7 +22,7 @@ def _toys_for_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _pages_without_vega(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which takes seconds to put together; that charts are drawn with it is shown elsewhere."""
-    monkeypatch.setattr(page, "vega", lambda: "")
+    monkeypatch.setattr(page, "vega_script", lambda: "")
 
 
 @pytest.fixture(scope="session")

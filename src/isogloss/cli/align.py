@@ -197,7 +197,7 @@ def _label(method: str, given: dict[str, Any], symmetrise: str) -> str:
 
 def _show_scores(title: str, first: str, scores: dict[str, LinkCounts]) -> None:
     rows = [
-        (name, f"{c.found:,}", *(f"{100 * share:.1f}" for share in (c.precision, c.recall, c.aer)))
+        (name, f"{c.predicted:,}", *(f"{100 * share:.1f}" for share in (c.precision, c.recall, c.aer)))
         for name, c in scores.items()
     ]
     show_table(title, (first, "links", "precision", "recall", "AER"), rows)

@@ -26,14 +26,14 @@ def serve(
         from werkzeug.serving import make_server
 
         from isogloss.explorer.app import create_app
-        from isogloss.explorer.assets import prepare
+        from isogloss.explorer.assets import bundle_in_background
         from isogloss.explorer.request_guard import is_loopback
     except ImportError as error:
         raise MissingExtra(error.name or "flask", "serve") from None
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for every request is of no use here
     app = create_app(store, host)
-    prepare()
+    bundle_in_background()
     try:
         server = make_server(host, port, app, threaded=True)
     except (OSError, SystemExit) as error:

@@ -16,13 +16,14 @@ from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.verdict import Verdict
 from isogloss.report.chart_images import render_chart
 from isogloss.report.export import figures
-from isogloss.report.findings import SIGNIFICANCE_LEVEL, findings, points, signed, significant
+from isogloss.report.findings import SIGNIFICANCE_LEVEL, findings, significant
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.sections import Section
 from isogloss.report.statistics import ReportStatistics, compute_statistics
 from isogloss.results.comparisons.transfer_means import OTHER_TARGETS, other_language
 from isogloss.results.rows.curves import Curves
 from isogloss.results.tables.curve_summary import curve_table
+from isogloss.results.tables.points import points, signed_points
 from isogloss.results.tables.tables import Cell, Table, delta_table
 
 CURVE_LANGUAGES = ("qlb", "qlc", "qld", "qlf", "qlj")  # relatives of the source, unrelated ones, an unseen one
@@ -78,8 +79,8 @@ def reinit_section(inputs: ReportInputs) -> Section:
         row["change"]: row["delta"] for row in statistics.deltas.filter(target=SOURCE).iter_rows(named=True)
     }
     descriptions = [
-        f"layers {row['change']}: {signed(row['delta'])} points of {row['metric']} on average in other languages, "
-        f"{signed(source_deltas[row['change']])} in {SOURCE} itself"
+        f"layers {row['change']}: {signed_points(row['delta'])} points of {row['metric']} on average in other languages, "
+        f"{signed_points(source_deltas[row['change']])} in {SOURCE} itself"
         for row in (other_languages.row(0, named=True), other_languages.row(-1, named=True))
     ]
     rows = pl.concat([statistics.deltas, statistics.means], how="diagonal")
@@ -125,7 +126,7 @@ def unseen_section(verdict: Verdict) -> Section:
     system_list = ", ".join(f"{system} {points(score)}" for system, score in scores.items())
     significance = "" if verdict.sure else " (not significant)"
     gains = "".join(
-        f" {row['system'].capitalize()} compared with {row['against']}: {signed(row['delta'])} points"
+        f" {row['system'].capitalize()} compared with {row['against']}: {signed_points(row['delta'])} points"
         f"{'' if row['significant'] else ', not significant'}."
         for row in verdict.remedies.filter(pl.col("delta").is_not_null()).iter_rows(named=True)
     )
@@ -165,7 +166,7 @@ def adjustment_section(inputs: ReportInputs, statistics: ReportStatistics, pairs
             f"{after['separation']:.1%} instead of {before['separation']:.1%}); matching of {SOURCE} and {BITEXT} is "
             f"{matching[ADJUSTED][-1]:.2f} instead of {matching[REFERENCE][-1]:.2f} at the last layer and "
             f"{_peak(matching[ADJUSTED])} instead of {_peak(matching[REFERENCE])} at its best; pos in {BITEXT}: "
-            f"{signed(cell['delta'])} points{significance}.",
+            f"{signed_points(cell['delta'])} points{significance}.",
             f"Distances are measured at the last layer, on {before['n']:,} related word pairs of held-out sentences; "
             "the best layer is given in parentheses.",
         ),

@@ -11,8 +11,8 @@ from isogloss.core.files import atomic_write
 from isogloss.diagnosis.difficulty import ADAPTED, BASELINES, FINETUNED
 from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.verdict import Estimate, Verdict
-from isogloss.report.findings import points, signed
 from isogloss.report.sections import Section, sections_to_html, sections_to_markdown
+from isogloss.results.tables.points import points, signed_points
 from isogloss.results.tables.tables import Cell, Table
 
 LEVEL_DESCRIPTIONS = {
@@ -64,9 +64,9 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     for row in verdict.differences.filter(pl.col("system").is_in([FINETUNED, ADAPTED])).iter_rows(named=True):
         significance = "significant" if row["significant"] else "not significant"
         p = "" if row["holm"] is None else f", corrected p = {row['holm']:.2g}"
-        interval = "" if row["low"] is None else f" [{signed(row['low'])}, {signed(row['high'])}]"
+        interval = "" if row["low"] is None else f" [{signed_points(row['low'])}, {signed_points(row['high'])}]"
         yield (
-            f"{row['system']} compared with {row['baseline']}: {signed(row['delta'])} points of {verdict.metric}"
+            f"{row['system']} compared with {row['baseline']}: {signed_points(row['delta'])} points of {verdict.metric}"
             f"{interval} over {row['seeds']} seeds ({significance}{p})."
         )
     if verdict.level != "Undecided" and not verdict.sure:
@@ -110,7 +110,7 @@ def system_table(verdict: Verdict) -> Table:
 def remedy_table(verdict: Verdict) -> Table:
     body = []
     for row in verdict.remedies.iter_rows(named=True):
-        delta = "" if row["delta"] is None else signed(row["delta"])
+        delta = "" if row["delta"] is None else signed_points(row["delta"])
         significant = "" if row["delta"] is None else "yes" if row["significant"] else "no"
         test = "" if row["test"] is None else points(row["test"])
         values = (

@@ -1,1 +1,1 @@
-"""`isogloss serve`: a local web page over a store of studies. It reads the store and never writes to it."""
+"""`isogloss serve`: a local web application that shows a store of studies. It never writes to the store."""

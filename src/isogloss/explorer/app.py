@@ -1,4 +1,4 @@
-"""The web application: each address, and the view that answers it."""
+"""The Flask application: each route and the view that answers it."""
 
 from __future__ import annotations
 
@@ -9,108 +9,97 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from flask import Flask, Response, render_template, request
-from jinja2 import StrictUndefined
-from markupsafe import Markup
+from jinja2 import BaseLoader, ChoiceLoader
 from werkzeug.exceptions import HTTPException
 
 from isogloss import __version__
 from isogloss.core.errors import IsoglossError, UnknownName
-from isogloss.explorer.assets import asset, asset_address
+from isogloss.explorer.assets import asset, asset_url
 from isogloss.explorer.request_guard import guard
 from isogloss.explorer.store_index import StoreIndex
 from isogloss.explorer.views import Views
-from isogloss.report.templating import isolated, text
-from isogloss.results.tables.tables import POINTS_PER_UNIT
+from isogloss.report.templating import TEMPLATES, add_filters
+from isogloss.results.tables.points import points, signed_points
 
 
 def create_app(folder: str | os.PathLike[str], host: str = "127.0.0.1") -> Flask:
-    """The application over a store; `host` is where it will listen."""
+    """The application for a store; `host` is the address it will listen on."""
     index = StoreIndex(folder)
     index.now()
-    views = Views(index)
     app = Flask("isogloss.explorer", static_folder=None)
-    app.jinja_env.undefined = StrictUndefined
-    app.jinja_env.filters.update(isolated=_isolated, long=_long, points=points, signed=signed, when=_when)
-    app.jinja_env.globals.update(
-        version=__version__, store=_called(index.store.folder), asset=asset_address, again=again
-    )
-    routes: dict[str, Callable[..., Response]] = {
+    _configure_templates(app, index.store.folder)
+    for path, view in _routes(Views(index)).items():
+        app.add_url_rule(path, view.__name__, view, methods=["GET"])
+    app.register_error_handler(IsoglossError, _usage_error)
+    app.register_error_handler(HTTPException, _http_error)
+    guard(app, host)
+    return app
+
+
+def _routes(views: Views) -> dict[str, Callable[..., Response]]:
+    return {
         "/": views.studies,
         "/study": views.study,
         "/scores": views.scores,
         "/run": views.run,
         "/compare": views.compare,
         "/sentences": views.sentences,
-        "/now": views.now,
+        "/progress": views.progress,
         "/chart-data": views.chart_data,
         "/test": views.test,
-        "/download/<what>.<form>": views.download,
+        "/download/<table>.<suffix>": views.download,
         "/assets/<name>": asset,
     }
-    for name in app.jinja_env.list_templates():
-        app.jinja_env.get_template(name)  # read now, so that no view waits for it
-    for path, view in routes.items():
-        app.add_url_rule(path, view.__name__, view, methods=["GET"])
-    app.register_error_handler(IsoglossError, _explained)
-    app.register_error_handler(HTTPException, _refused)
-    guard(app, host)
-    return app
 
 
-def _called(folder: Path) -> str:
-    """A store by the last two parts of its path: the last alone is often just "store".
+def _configure_templates(app: Flask, store: Path) -> None:
+    """The explorer's templates and the report's, compiled at start so that no request waits for it."""
+    loaders: list[BaseLoader] = [app.jinja_loader] if app.jinja_loader else []
+    app.jinja_loader = ChoiceLoader([*loaders, TEMPLATES])
+    environment = app.jinja_env
+    add_filters(environment)
+    environment.filters.update(points=_points, signed=_signed, date=_date)
+    environment.globals.update(version=__version__, store=_store_name(store), asset=asset_url, same_page=_same_page)
+    for name in environment.list_templates(extensions=["html"]):
+        environment.get_template(name)
 
-    >>> _called(Path("/home/me/demo/store"))
+
+def _store_name(folder: Path) -> str:
+    """The last two parts of a store's path: the last one is often just "store".
+
+    >>> _store_name(Path("/home/me/demo/store"))
     'demo/store'
     """
     return "/".join(folder.parts[-2:]).lstrip("/")
 
 
-def points(value: float | None) -> str:
-    """A score in hundredths.
-
-    >>> points(0.98765), points(None)
-    ('98.77', '')
-    """
-    return "" if value is None else f"{round(value * POINTS_PER_UNIT, 2) + 0.0:.2f}".replace("-", "−")
+def _points(value: float | None) -> str:
+    return points(value, 2)
 
 
-def signed(value: float | None) -> str:
-    """
-    >>> signed(0.05), signed(-0.01234)
-    ('+5.00', '−1.23')
-    """
-    return "" if value is None else ("+" if round(value * POINTS_PER_UNIT, 2) > 0 else "") + points(value)
+def _signed(value: float | None) -> str:
+    return signed_points(value, 2)
 
 
-def again(**changes: object) -> str:
-    """This page with other choices: a list, a text, or None to leave one out."""
-    chosen: dict[str, object] = {**request.args.to_dict(flat=False), **changes}
-    return (
-        f"{request.path}?{urlencode({name: value for name, value in chosen.items() if value is not None}, doseq=True)}"
-    )
-
-
-def _isolated(value: object) -> Markup:
-    return Markup(isolated(value))
-
-
-def _long(value: object, limit: int = 5000) -> Markup:
-    return Markup(text(value, limit))
-
-
-def _when(seconds: float) -> str:
+def _date(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
-def _explained(error: IsoglossError) -> tuple[Response, int]:
-    return _told(str(error)), 404 if isinstance(error, UnknownName) else 400
+def _same_page(**arguments: object) -> str:
+    """The URL of this page with other query arguments: a list, a text, or None to remove one."""
+    merged: dict[str, object] = {**request.args.to_dict(flat=False), **arguments}
+    query = urlencode({name: value for name, value in merged.items() if value is not None}, doseq=True)
+    return f"{request.path}?{query}"
 
 
-def _refused(error: HTTPException) -> tuple[Response, int]:
-    return _told(error.description or error.name), error.code or 500
+def _usage_error(error: IsoglossError) -> tuple[Response, int]:
+    return _error_page(str(error)), 404 if isinstance(error, UnknownName) else 400
 
 
-def _told(message: str) -> Response:
+def _http_error(error: HTTPException) -> tuple[Response, int]:
+    return _error_page(error.description or error.name), error.code or 500
+
+
+def _error_page(message: str) -> Response:
     page = render_template("error.html", message=message)
     return Response(page.encode("utf-8", "replace"), mimetype="text/html")

@@ -1,4 +1,4 @@
-"""Scripts and styles: the report's own, and the little that the explorer adds. Their addresses change as they do."""
+"""Scripts and styles: those of the report, and what the explorer adds. Their URLs contain a version."""
 
 from __future__ import annotations
 
@@ -13,37 +13,36 @@ from importlib.resources import files
 
 from flask import Response, abort, url_for
 
-from isogloss.report.page import page_script, resource
-from isogloss.report.templating import shade_rules
+from isogloss.report.assets import page_script, page_style
+
+CACHE_FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+_VEGA_LOCK = threading.Lock()
 
 
-def _own(name: str) -> str:
+def _static(name: str) -> str:
     return (files("isogloss.explorer") / "static" / name).read_text(encoding="utf-8")
 
 
 ASSETS: dict[str, Callable[[], str]] = {
     "vega.js": lambda: _vega(),
     "page.js": page_script,
-    "explorer.js": lambda: _own("explorer.js"),
-    "page.css": lambda: resource("page.css") + shade_rules(),
-    "explorer.css": lambda: _own("explorer.css"),
+    "explorer.js": lambda: _static("explorer.js"),
+    "page.css": page_style,
+    "explorer.css": lambda: _static("explorer.css"),
 }
 
 
-_ONE_AT_A_TIME = threading.Lock()
-
-
 def _vega() -> str:
-    with _ONE_AT_A_TIME:
-        return _made_vega()
+    with _VEGA_LOCK:
+        return _bundle_vega()
 
 
 @cache
-def _made_vega() -> str:
-    """By a process of its own: it takes seconds, in which this one would answer nobody."""
-    code = "import sys; from isogloss.report.page import vega; sys.stdout.buffer.write(vega().encode())"
-    made = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return made.stdout.decode()
+def _bundle_vega() -> str:
+    """Bundled in a separate process: it takes seconds during which this one could not answer requests."""
+    code = "import sys; from isogloss.report.assets import vega_script; sys.stdout.buffer.write(vega_script().encode())"
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
 
 
 @cache
@@ -53,16 +52,16 @@ def _content(name: str) -> bytes:
 
 @cache
 def _version(name: str) -> str:
-    """Of Vega the number of what it comes with: a page need not wait until it is put together."""
+    """A hash of the content; for Vega the version of its package, so that pages need not wait for the bundle."""
     return version("vl-convert-python") if name == "vega.js" else hashlib.sha256(_content(name)).hexdigest()[:16]
 
 
-def asset_address(name: str) -> str:
+def asset_url(name: str) -> str:
     return url_for("asset", name=name, v=_version(name))
 
 
-def prepare() -> None:
-    """Put Vega together meanwhile, so that the first chart need not wait for it."""
+def bundle_in_background() -> None:
+    """Start bundling Vega, so that the first chart need not wait for it."""
     threading.Thread(target=_content, args=["vega.js"], daemon=True).start()
 
 
@@ -70,5 +69,4 @@ def asset(name: str) -> Response:
     if name not in ASSETS:
         abort(404)
     kind = "text/css" if name.endswith(".css") else "text/javascript"
-    kept = {"Cache-Control": "private, max-age=31536000, immutable"}
-    return Response(_content(name), content_type=f"{kind}; charset=utf-8", headers=kept)
+    return Response(_content(name), content_type=f"{kind}; charset=utf-8", headers=CACHE_FOREVER)

@@ -1,8 +1,8 @@
-"""Who may ask, and what a page may do: the guards around every answer.
+"""Which requests are answered, and the security headers of every response.
 
-A page of another site can make a browser send requests here, and by a name that it points at this machine (DNS
-rebinding) even read the answers; so only requests that call this server by an address, or by a name of its own, are
-answered.
+A page of another site can make a browser send requests to this server, and with a DNS name that points to this machine
+(DNS rebinding) even read the responses. So only requests that address the server by an IP address or by its host name
+are answered.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, abort, request
 
-POLICY = (
+CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )  # Vega writes style elements
 HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": CONTENT_POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "same-origin",
@@ -36,7 +36,7 @@ def is_loopback(host: str) -> bool:
 
 
 def names_this_server(header: str, host: str) -> bool:
-    """Whether the Host header of a request names this server, which listens at `host`.
+    """Whether the Host header of a request names this server, which listens on `host`.
 
     >>> names_this_server("127.0.0.1:8000", "127.0.0.1"), names_this_server("[::1]:8000", "::1")
     (True, True)
@@ -53,12 +53,12 @@ def names_this_server(header: str, host: str) -> bool:
 
 
 def guard(app: Flask, host: str) -> None:
-    """Refuse requests by other names, and send every answer with the headers above."""
+    """Reject requests with another Host header, and add the headers above to every response."""
 
     @app.before_request
     def check_host() -> None:
         if not names_this_server(request.headers.get("Host", ""), host):
-            abort(403, "this server answers to its own address only")
+            abort(403, "this server answers only requests for its own address")
 
     @app.after_request
     def add_headers(response: Response) -> Response:

@@ -1,133 +1,138 @@
-"""The runs of a study, filtered, sorted, a page at a time; and its experiments with a score for each target."""
+"""The runs of a study, filtered, sorted and paged; and its experiments with one score per target."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from isogloss.core.registry import check_name
 from isogloss.explorer.snapshot import Snapshot, Summary
-from isogloss.results.rows.study_results import run_labels
+from isogloss.results.rows.results import NO_INTERVENTION
+from isogloss.results.rows.study_reader import run_labels
 from isogloss.store.study_records import Record, Run
 
-PAGE, EXPERIMENTS = 100, 40
+RUNS_PER_PAGE, EXPERIMENTS_PER_PAGE = 100, 40
 FACETS = ("state", "model", "changes", "task", "source")
-NOTHING = Summary(None, None)
-NO_CHANGE = "no change"
+NO_SCORES = Summary(None, None)
 
 
 @dataclass(frozen=True)
-class Line:
-    """A run with its state and its scores by the first metric of its task."""
+class RunRow:
+    """A run with its state and its scores by the main metric of its task."""
 
     run: Run
     changes: str
     state: str
     metric: str
-    home: float | None
-    others: float | None
+    source_score: float | None
+    other_score: float | None
 
 
-SORTS: dict[str, Callable[[Line], Any]] = {
-    "model": lambda line: line.run.model,
-    "changes": lambda line: line.changes,
-    "task": lambda line: line.run.task,
-    "source": lambda line: line.run.source,
-    "seed": lambda line: line.run.seed,
-    "state": lambda line: line.state,
-    "home": lambda line: line.home,
-    "others": lambda line: line.others,
+SORT_KEYS: dict[str, Callable[[RunRow], str | float | None]] = {
+    "model": lambda row: row.run.model,
+    "changes": lambda row: row.changes,
+    "task": lambda row: row.run.task,
+    "source": lambda row: row.run.source,
+    "seed": lambda row: row.run.seed,
+    "state": lambda row: row.state,
+    "source_score": lambda row: row.source_score,
+    "other_score": lambda row: row.other_score,
 }
 
 
-def lines(snapshot: Snapshot, record: Record, jobs: Collection[str]) -> list[Line]:
-    found = []
+def run_rows(snapshot: Snapshot, record: Record, jobs: Collection[str]) -> list[RunRow]:
+    rows = []
     for run in record.runs:
-        metric, scores = next(iter(snapshot.summaries.get(run.evaluation, {}).items()), ("", NOTHING))
-        changes = run_labels(run, record)["changes"] or NO_CHANGE
-        found.append(Line(run, changes, snapshot.state(record, run, jobs), metric, *scores))
-    return found
+        metric, scores = next(iter(snapshot.summaries.get(run.evaluation, {}).items()), ("", NO_SCORES))
+        changes = run_labels(run, record)["changes"] or NO_INTERVENTION
+        rows.append(RunRow(run, changes, snapshot.state(record, run, jobs), metric, *scores))
+    return rows
 
 
-def facets(every: list[Line]) -> dict[str, list[str]]:
-    """What runs can be filtered by, where there is a choice, and the values of each."""
-    found = {name: list(dict.fromkeys(_fact(line, name) for line in every)) for name in FACETS}
-    return {name: values for name, values in found.items() if len(values) > 1}
+def facets(rows: Sequence[RunRow]) -> dict[str, list[str]]:
+    """The properties with several values, by which runs can be filtered, and these values."""
+    values = {name: list(dict.fromkeys(_property(row, name) for row in rows)) for name in FACETS}
+    return {name: distinct for name, distinct in values.items() if len(distinct) > 1}
 
 
-def filtered(every: list[Line], wanted: Mapping[str, str], find: str = "") -> list[Line]:
-    kept = [line for line in every if all(_fact(line, name) == value for name, value in wanted.items())]
-    return [line for line in kept if find.casefold() in line.run.label.casefold()] if find else kept
+def filter_rows(rows: Iterable[RunRow], properties: Mapping[str, str], text: str = "") -> list[RunRow]:
+    matching = [row for row in rows if all(_property(row, name) == value for name, value in properties.items())]
+    return [row for row in matching if text.casefold() in row.run.label.casefold()] if text else matching
 
 
-def sorted_lines(every: list[Line], by: str, falling: bool) -> list[Line]:
-    """What has no score comes last, whichever way."""
-    if not by:
-        return every
-    key = SORTS[check_name(by, SORTS, "column")]
-    known = sorted((line for line in every if key(line) is not None), key=key, reverse=falling)
-    return known + [line for line in every if key(line) is None]
+def sort_rows(rows: list[RunRow], column: str, descending: bool) -> list[RunRow]:
+    """Rows without a score come last in either order."""
+    if not column:
+        return rows
+    key = SORT_KEYS[check_name(column, SORT_KEYS, "column")]
+    scored = [(value, row) for row in rows if (value := key(row)) is not None]
+    scored.sort(key=lambda pair: pair[0], reverse=descending)
+    return [row for _, row in scored] + [row for row in rows if key(row) is None]
 
 
-def counts(every: Iterable[Line]) -> Counter[str]:
-    return Counter(line.state for line in every)
+def count_states(rows: Iterable[RunRow]) -> Counter[str]:
+    return Counter(row.state for row in rows)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Runs that differ by their seed alone, and their mean score for each target."""
+    """Runs that differ by their seed only, and their mean score for each target."""
 
-    facts: tuple[str, ...]
+    properties: tuple[str, ...]
     runs: tuple[str, ...]
     scores: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Overview:
-    """`told`: what the facts of experiments are; `of`: how many there are on all pages."""
+    """One page of experiments. `names`: of their properties; `total`: number of experiments on all pages."""
 
-    told: tuple[str, ...]
+    names: tuple[str, ...]
     targets: list[str]
     experiments: list[Experiment]
-    of: int
+    total: int
 
 
-def overview(snapshot: Snapshot, every: list[Line], task: str, metric: str, page: int) -> Overview:
-    """Experiments of a task and the means over their seeds, a page of them."""
-    done = [line for line in every if line.run.task == task and line.run.evaluation in snapshot.numbers]
-    told = [name for name in ("model", "changes", "source") if len({_fact(line, name) for line in done}) > 1]
-    told = told or ["changes"]
+def overview(snapshot: Snapshot, rows: Iterable[RunRow], task: str, metric: str, page: int) -> Overview:
+    """The experiments of a task with their means over seeds."""
+    done = [row for row in rows if row.run.task == task and row.run.evaluation in snapshot.numbers]
+    names = [name for name in ("model", "changes", "source") if len({_property(row, name) for row in done}) > 1]
+    names = names or ["changes"]
     groups: dict[tuple[str, ...], list[Run]] = {}
-    for line in done:
-        groups.setdefault(tuple(_fact(line, name) for name in told), []).append(line.run)
-    shown = list(groups.items())[EXPERIMENTS * (page - 1) : EXPERIMENTS * page]
-    place = {snapshot.numbers[run.evaluation]: i for i, (_, runs) in enumerate(shown) for run in runs}
-    wanted = snapshot.rows.filter(
-        pl.col("number").is_in(list(place)), pl.col("metric") == metric, pl.col("split") == "test"
-    )
-    group = pl.col("number").replace_strict(place, return_dtype=pl.Int64)
-    means = wanted.group_by("target", group=group, maintain_order=True).agg(pl.col("value").mean())
+    for row in done:
+        groups.setdefault(tuple(_property(row, name) for name in names), []).append(row.run)
+    shown = list(groups.items())[EXPERIMENTS_PER_PAGE * (page - 1) : EXPERIMENTS_PER_PAGE * page]
+    means = _means(snapshot, [runs for _, runs in shown], metric)
     scores: list[dict[str, float]] = [{} for _ in shown]
-    for target, number, value in means.iter_rows():
-        scores[number][target] = value
+    for target, group, value in means.iter_rows():
+        scores[group][target] = value
     experiments = [
-        Experiment(facts, tuple(run.name for run in runs), own)
-        for (facts, runs), own in zip(shown, scores, strict=True)
+        Experiment(properties, tuple(run.name for run in runs), by_target)
+        for (properties, runs), by_target in zip(shown, scores, strict=True)
     ]
-    return Overview(tuple(told), means["target"].unique(maintain_order=True).to_list(), experiments, len(groups))
+    return Overview(tuple(names), means["target"].unique(maintain_order=True).to_list(), experiments, len(groups))
 
 
-def task_metrics(snapshot: Snapshot, every: list[Line]) -> dict[str, list[str]]:
-    """The metrics of each task that was scored."""
-    found: dict[str, dict[str, None]] = {}
-    for line in every:
-        found.setdefault(line.run.task, {}).update(dict.fromkeys(snapshot.summaries.get(line.run.evaluation, {})))
-    return {task: list(metrics) for task, metrics in found.items() if metrics}
+def _means(snapshot: Snapshot, groups: list[list[Run]], metric: str) -> pl.DataFrame:
+    """Mean scores by target and number of the group."""
+    group_of = {snapshot.numbers[run.evaluation]: number for number, runs in enumerate(groups) for run in runs}
+    rows = snapshot.rows.filter(
+        pl.col("number").is_in(list(group_of)), pl.col("metric") == metric, pl.col("split") == "test"
+    )
+    group = pl.col("number").replace_strict(group_of, return_dtype=pl.Int64)
+    return rows.group_by("target", group=group, maintain_order=True).agg(pl.col("value").mean())
 
 
-def _fact(line: Line, name: str) -> str:
-    return str(getattr(line, name) if name in ("state", "changes") else getattr(line.run, name))
+def task_metrics(snapshot: Snapshot, rows: Iterable[RunRow]) -> dict[str, list[str]]:
+    """The metrics of each scored task."""
+    metrics: dict[str, dict[str, None]] = {}
+    for row in rows:
+        metrics.setdefault(row.run.task, {}).update(dict.fromkeys(snapshot.summaries.get(row.run.evaluation, {})))
+    return {task: list(names) for task, names in metrics.items() if names}
+
+
+def _property(row: RunRow, name: str) -> str:
+    return str(getattr(row, name) if name in ("state", "changes") else getattr(row.run, name))

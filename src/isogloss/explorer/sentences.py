@@ -1,4 +1,4 @@
-"""The sentences behind a score: gold against predicted, wrong ones first, of one run or of two beside each other."""
+"""The sentences behind a score: gold and predicted labels, of one run or of two side by side."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from isogloss.core.registry import check_name
-from isogloss.report.examples import example_item
+from isogloss.report.examples import ExampleItem, example_item
 from isogloss.results.rows.item_scores import with_item_scores
 from isogloss.results.rows.study_results import StudyResults
 
-PAGE, MISTAKES = 10, 12
+SENTENCES_PER_PAGE, LISTED_MISTAKES = 10, 12
 ARROW = "→"
-SHOW = {
-    "wrong": "wrong ones",
-    "right": "right ones",
+FILTERS = {
+    "wrong": "with errors",
+    "right": "all correct",
     "all": "all",
-    "differ": "predicted differently",
-    "worse": "worse than the first",
-    "better": "better than the first",
-}  # the last three need a second run
-ORDER = {"score": "worst first", "length": "longest first", "corpus": "as in the corpus"}
+    "differ": "with different predictions",
+    "worse": "second run worse",
+    "better": "second run better",
+}
+TWO_RUN_FILTERS = {"differ", "worse", "better"}
+ORDERS = {"score": "worst first", "length": "longest first", "corpus": "as in the corpus"}
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which sentences, and in which order. `mistake` is such as "NOUN→VERB"; `find` a part of the text."""
+class SentenceQuery:
+    """Which sentences, in which order. `mistake` is a pair of labels such as "NOUN→VERB"; `find` a part of the text."""
 
     target: str
     metric: str
@@ -42,51 +42,58 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Sentences:
-    """A page of items as the report's script draws them; `mistakes` are the most frequent of the first run."""
+class SentencePage:
+    """A page of items for the report's script; `mistakes` are the most frequent ones of the first run."""
 
-    items: list[dict[str, Any]]
-    found: int
-    of: int
+    items: list[ExampleItem]
+    matching: int
+    total: int
     mistakes: list[tuple[str, int]]
+
+
+def filters_for(runs: Sequence[str]) -> dict[str, str]:
+    return {name: label for name, label in FILTERS.items() if len(runs) > 1 or name not in TWO_RUN_FILTERS}
 
 
 def targets(results: StudyResults) -> list[str]:
     return results.tests["target"].unique(maintain_order=True).to_list()
 
 
-def sentences(results: StudyResults, runs: Sequence[str], wanted: Wanted) -> Sentences:
-    check_name(wanted.show, list(SHOW)[: None if len(runs) > 1 else 3], "choice of sentences")
-    check_name(wanted.order, ORDER, "order")
-    frames = [_scored(results, run, wanted) for run in runs]
+def find_sentences(results: StudyResults, runs: Sequence[str], query: SentenceQuery) -> SentencePage:
+    check_name(query.show, filters_for(runs), "filter of sentences")
+    check_name(query.order, ORDERS, "order")
+    frames = [_scored(results, run, query) for run in runs]
     first = frames[0]
-    kept = first.filter(_chosen(frames, wanted.show))
-    if wanted.find:
-        kept = kept.filter(
-            pl.Series([wanted.find.casefold() in _words(one).casefold() for one in kept["text"]], dtype=pl.Boolean)
-        )
-    mistakes = [list(_mistakes(*both)) for both in first.select("gold", "prediction").iter_rows()]
-    if wanted.mistake:
-        made = [item for item, own in zip(first["item"], mistakes, strict=True) if wanted.mistake in own]
-        kept = kept.filter(pl.col("item").is_in(made))
-    start = PAGE * (wanted.page - 1)
-    shown = _ordered(kept, wanted.order)[start : start + PAGE]["item"].to_list()
+    matching = first.filter(_filter(frames, query.show))
+    if query.find:
+        texts = [query.find.casefold() in _plain_text(text).casefold() for text in matching["text"]]
+        matching = matching.filter(pl.Series(texts, dtype=pl.Boolean))
+    mistakes = [list(_mistakes(*labels)) for labels in first.select("gold", "prediction").iter_rows()]
+    if query.mistake:
+        items = [item for item, pairs in zip(first["item"], mistakes, strict=True) if query.mistake in pairs]
+        matching = matching.filter(pl.col("item").is_in(items))
+    start = SENTENCES_PER_PAGE * (query.page - 1)
+    shown = _ordered(matching, query.order)[start : start + SENTENCES_PER_PAGE]["item"].to_list()
     by_item = [
         {row["item"]: row for row in frame.filter(pl.col("item").is_in(shown)).iter_rows(named=True)}
         for frame in frames
     ]
-    items = [example_item([one.get(item) for one in by_item]) for item in shown]
-    counted = Counter(mistake for own in mistakes for mistake in own)
-    return Sentences(items, len(kept), len(first), counted.most_common(MISTAKES))
+    counts = Counter(pair for pairs in mistakes for pair in pairs)
+    return SentencePage(
+        [example_item([rows.get(item) for rows in by_item]) for item in shown],
+        len(matching),
+        len(first),
+        counts.most_common(LISTED_MISTAKES),
+    )
 
 
-def _scored(results: StudyResults, run: str, wanted: Wanted) -> pl.DataFrame:
-    of_run = (pl.col("run") == run) & (pl.col("target") == wanted.target)
-    return with_item_scores(results.predictions.filter(of_run).collect(), wanted.metric)
+def _scored(results: StudyResults, run: str, query: SentenceQuery) -> pl.DataFrame:
+    of_run = (pl.col("run") == run) & (pl.col("target") == query.target)
+    return with_item_scores(results.predictions.filter(of_run).collect(), query.metric)
 
 
-def _chosen(frames: Sequence[pl.DataFrame], show: str) -> pl.Series:
-    """Which rows of the first run; null scores (an item without counts) are taken for wrong."""
+def _filter(frames: Sequence[pl.DataFrame], show: str) -> pl.Series:
+    """Which rows of the first run to show; a null score (an item without counts) counts as wrong."""
     first = frames[0]
     score = first["score"].fill_null(0)
     if show in ("wrong", "right"):
@@ -94,21 +101,21 @@ def _chosen(frames: Sequence[pl.DataFrame], show: str) -> pl.Series:
     if show == "all":
         return pl.Series([True] * len(first), dtype=pl.Boolean)
     second = frames[1].select("item", "score", "prediction")
-    beside = first.select("item", "prediction").join(second, on="item", how="left", maintain_order="left")
-    other = beside["score"].fill_null(0)
+    joined = first.select("item", "prediction").join(second, on="item", how="left", maintain_order="left")
+    second_score = joined["score"].fill_null(0)
     if show == "differ":
-        return (beside["prediction"] != beside["prediction_right"]).fill_null(True)
-    return (other < score) if show == "worse" else (other > score)
+        return (joined["prediction"] != joined["prediction_right"]).fill_null(True)
+    return (second_score < score) if show == "worse" else (second_score > score)
 
 
 def _ordered(frame: pl.DataFrame, order: str) -> pl.DataFrame:
-    size = -pl.col("gold").str.len_chars().cast(pl.Int64)
-    by = {"score": [pl.col("score").fill_null(0), size], "length": [size], "corpus": [pl.col("item")]}
-    return frame.sort(by[order], maintain_order=True)
+    length = -pl.col("gold").str.len_chars().cast(pl.Int64)
+    keys = {"score": [pl.col("score").fill_null(0), length], "length": [length], "corpus": [pl.col("item")]}
+    return frame.sort(keys[order], maintain_order=True)
 
 
-def _words(text: str | None) -> str:
-    """What was read, as one text: words, or texts by name."""
+def _plain_text(text: str | None) -> str:
+    """The input of an item as one string: its words, or its named texts."""
     value = json.loads(text or "null")
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
     return " ".join(map(str, parts))
@@ -123,15 +130,15 @@ def _mistakes(gold: str, predicted: str) -> Iterator[str]:
     """
     if gold == predicted:
         return
-    right, found = json.loads(gold), json.loads(predicted)
+    right, wrong = json.loads(gold), json.loads(predicted)
     if isinstance(right, str):
-        yield f"{right}{ARROW}{found}"
+        yield f"{right}{ARROW}{wrong}"
     elif isinstance(right, list) and not (right and isinstance(right[0], int)):  # answers have no labels
-        for one, other in zip(right, found):
-            if one != other:
-                yield f"{_label(one)}{ARROW}{_label(other)}"
+        for gold_label, predicted_label in zip(right, wrong):
+            if gold_label != predicted_label:
+                yield f"{_label(gold_label)}{ARROW}{_label(predicted_label)}"
 
 
-def _label(value: Any) -> str:
-    """A tag, or the relation of an arc; the same relation on both sides is one to another head."""
+def _label(value: str | list[str]) -> str:
+    """A tag, or the relation of an arc; the same relation twice means a wrong head."""
     return str(value[1] if isinstance(value, list) else value)

@@ -18,8 +18,8 @@ from isogloss.store.entries import Damaged, Store
 from isogloss.store.run_states import run_state
 from isogloss.store.study_records import Record, Run
 
-ROWS = {
-    "number": pl.UInt32,  # of the evaluation, as `Snapshot.numbers` has it
+SCORE_COLUMNS = {
+    "number": pl.UInt32,  # of the evaluation, see `Snapshot.numbers`
     "target": pl.String,
     "split": pl.String,
     "metric": pl.String,
@@ -29,15 +29,15 @@ ROWS = {
 
 
 class Summary(NamedTuple):
-    """A run's score in the source language and its mean in others, 0 to 1, where there are such test sets."""
+    """A run's score in the source language and its mean score in other languages, 0 to 1, where available."""
 
-    home: float | None
-    others: float | None
+    source_score: float | None
+    other_score: float | None
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The store as it was a moment ago. `summaries`: by evaluation and metric, the task's first metric first."""
+    """The state of a store. `summaries` are by evaluation and metric, the main metric of the task first."""
 
     version: int = 0
     records: Mapping[str, Record] = field(default_factory=dict)
@@ -46,16 +46,16 @@ class Snapshot:
     damaged: Mapping[str, str] = field(default_factory=dict)
     numbers: Mapping[str, int] = field(default_factory=dict)
     summaries: Mapping[str, Mapping[str, Summary]] = field(default_factory=dict)
-    rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ROWS))
+    rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCORE_COLUMNS))
 
     def record(self, name: str) -> Record:
         if name not in self.records:
-            raise UnknownName("this store holds no such study")
+            raise UnknownName("no such study in this store")
         return self.records[name]
 
     def run(self, name: str) -> tuple[Record, Run]:
         if name not in self.runs:
-            raise UnknownName("this store holds no such run")
+            raise UnknownName("no such run in this store")
         return self.runs[name]
 
     def state(self, record: Record, run: Run, jobs: Collection[str]) -> str:
@@ -64,28 +64,28 @@ class Snapshot:
         return run_state(run, self.done, jobs, record.failed)
 
 
-def update_snapshot(before: Snapshot, records: Mapping[str, Record], store: Store) -> Snapshot:
+def update_snapshot(previous: Snapshot, records: Mapping[str, Record], store: Store) -> Snapshot:
     runs = {run.name: (record, run) for record in records.values() for run in record.runs}
     done = frozenset(store.ids())
-    unread = done - before.numbers.keys() - before.damaged.keys()
-    new = dict.fromkeys(run.evaluation for _, run in runs.values() if run.evaluation in unread)
-    if not new and done == before.done and records == before.records:
-        return before
-    rows, numbers, damaged = _read(store, new, len(before.numbers))
+    unread = done - previous.numbers.keys() - previous.damaged.keys()
+    added = dict.fromkeys(run.evaluation for _, run in runs.values() if run.evaluation in unread)
+    if not added and done == previous.done and records == previous.records:
+        return previous
+    rows, numbers, damaged = _read_scores(store, added, len(previous.numbers))
     return Snapshot(
-        before.version + 1,
+        previous.version + 1,
         records,
         runs,
         done,
-        {**before.damaged, **damaged},
-        {**before.numbers, **numbers},
-        {**before.summaries, **_summaries(rows, list(numbers), len(before.numbers))},
-        pl.concat([before.rows, rows.select(*ROWS)], rechunk=len(rows) > len(before.rows)),
+        {**previous.damaged, **damaged},
+        {**previous.numbers, **numbers},
+        {**previous.summaries, **_summaries(rows, list(numbers), len(previous.numbers))},
+        pl.concat([previous.rows, rows.select(*SCORE_COLUMNS)], rechunk=len(rows) > len(previous.rows)),
     )
 
 
-def _read(store: Store, ids: Iterable[str], first: int) -> tuple[pl.DataFrame, dict[str, int], dict[str, str]]:
-    """The scores of these evaluations in one go, their numbers, and those that cannot be read."""
+def _read_scores(store: Store, ids: Iterable[str], first: int) -> tuple[pl.DataFrame, dict[str, int], dict[str, str]]:
+    """The scores of these evaluations, their numbers (from `first` on), and the damaged ones with the reason."""
     paths: dict[str, str] = {}
     damaged: dict[str, str] = {}
     for id in ids:
@@ -95,21 +95,21 @@ def _read(store: Store, ids: Iterable[str], first: int) -> tuple[pl.DataFrame, d
             damaged[id] = str(error)
     numbers = {id: number for number, id in enumerate(paths, first)}
     if not paths:
-        return pl.DataFrame(schema={**ROWS, "source": pl.String}), numbers, damaged
-    named = pl.LazyFrame({"path": list(paths.values()), "number": list(numbers.values())})
-    found = pl.scan_parquet(list(paths.values()), include_file_paths="path")
-    rows = found.join(named, on="path", maintain_order="left")
-    columns = [pl.col(name).cast(kind) for name, kind in ROWS.items()]
+        return pl.DataFrame(schema={**SCORE_COLUMNS, "source": pl.String}), numbers, damaged
+    numbered = pl.LazyFrame({"path": list(paths.values()), "number": list(numbers.values())})
+    files = pl.scan_parquet(list(paths.values()), include_file_paths="path")
+    rows = files.join(numbered, on="path", maintain_order="left")
+    columns = [pl.col(name).cast(kind) for name, kind in SCORE_COLUMNS.items()]
     return rows.select(*columns, "source").collect(), numbers, damaged
 
 
 def _summaries(rows: pl.DataFrame, ids: list[str], first: int) -> dict[str, dict[str, Summary]]:
     tests = rows.filter(pl.col("split") == "test")
     means = tests.group_by("number", "metric", maintain_order=True).agg(
-        home=pl.col("value").filter(pl.col("target") == pl.col("source")).first(),
-        others=pl.col("value").filter(other_language()).mean(),
+        source_score=pl.col("value").filter(pl.col("target") == pl.col("source")).first(),
+        other_score=pl.col("value").filter(other_language()).mean(),
     )
-    found: dict[str, dict[str, Summary]] = {}
-    for number, metric, home, others in means.iter_rows():
-        found.setdefault(ids[number - first], {})[metric] = Summary(home, others)
-    return found
+    summaries: dict[str, dict[str, Summary]] = {}
+    for number, metric, source_score, other_score in means.iter_rows():
+        summaries.setdefault(ids[number - first], {})[metric] = Summary(source_score, other_score)
+    return summaries

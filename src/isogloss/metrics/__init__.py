@@ -1,1 +1,1 @@
-"""Scores as counts that add with `+`, and what differences between scores mean. Fractions from 0 to 1."""
+"""Scores as counts that add with `+`, and significance tests of their differences. Scores are between 0 and 1."""

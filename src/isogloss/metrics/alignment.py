@@ -1,11 +1,11 @@
 """Alignment error rate, precision and recall of word links, against sure and possible gold links.
 
-Annotators mark a link as sure, or as possible where they hesitate; every sure link is possible too. Precision
-asks whether the links found are possible, recall whether the sure ones were found:
+Annotators mark links as sure or, where they are uncertain, as possible; every sure link is also possible. Precision
+is the share of predicted links that are possible, recall the share of sure links that are predicted:
 
     precision = |A ∩ P| / |A|    recall = |A ∩ S| / |S|    AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
 
-Where every gold link is sure, the AER is 1 − F1.
+If every gold link is sure, the AER is 1 − F1.
 
 Reference: Och & Ney (2003), A systematic comparison of various statistical alignment models.
 """
@@ -22,34 +22,34 @@ Pair = tuple[int, int]  # a word of the source and a word of the target
 
 @dataclass(frozen=True)
 class LinkCounts(Counts):
-    """Links found, sure links in the gold, and how many of those found are sure and how many at least possible."""
+    """Predicted links, sure gold links, and how many of the predicted links are sure and how many at least possible."""
 
-    found: int
+    predicted: int
     sure: int
-    found_sure: int
-    found_possible: int
+    predicted_sure: int
+    predicted_possible: int
 
     @property
     def precision(self) -> float:
-        return ratio(self.found_possible, self.found)
+        return ratio(self.predicted_possible, self.predicted)
 
     @property
     def recall(self) -> float:
-        return ratio(self.found_sure, self.sure)
+        return ratio(self.predicted_sure, self.sure)
 
     @property
     def aer(self) -> float:
-        """0 for a perfect alignment, 1 where nothing found is even possible; not a number without any links."""
-        return 1 - ratio(self.found_sure + self.found_possible, self.found + self.sure)
+        """0 for a perfect alignment, 1 if no predicted link is possible; NaN without any links."""
+        return 1 - ratio(self.predicted_sure + self.predicted_possible, self.predicted + self.sure)
 
 
-def link_counts(sure: Iterable[Pair], possible: Iterable[Pair], found: Iterable[Pair]) -> LinkCounts:
+def link_counts(sure: Iterable[Pair], possible: Iterable[Pair], predicted: Iterable[Pair]) -> LinkCounts:
     """The counts of one sentence pair; `possible` with or without the sure links.
 
-    >>> counts = link_counts(sure=[(0, 0), (1, 1)], possible=[(1, 2)], found=[(0, 0), (1, 2), (2, 2)])
+    >>> counts = link_counts(sure=[(0, 0), (1, 1)], possible=[(1, 2)], predicted=[(0, 0), (1, 2), (2, 2)])
     >>> counts.precision, counts.recall, counts.aer
     (0.6666666666666666, 0.5, 0.4)
     """
-    certain, links = set(sure), set(found)
-    allowed = certain | set(possible)
-    return LinkCounts(len(links), len(certain), len(links & certain), len(links & allowed))
+    sure_links, links = set(sure), set(predicted)
+    possible_links = sure_links | set(possible)
+    return LinkCounts(len(links), len(sure_links), len(links & sure_links), len(links & possible_links))

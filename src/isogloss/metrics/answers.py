@@ -1,8 +1,8 @@
 """Exact match and token F1 of extracted answers, with the normalisation of SQuAD v1.1 or of MLQA.
 
-SQuAD lower-cases, drops ASCII punctuation and the English articles. MLQA drops punctuation of every script
+SQuAD lower-cases and removes ASCII punctuation and the English articles. MLQA removes the punctuation of every script
 and the articles of the answer's language, and splits Chinese into characters. XQuAD and TyDi are scored
-like SQuAD whatever the language. References: Rajpurkar et al. 2016, Lewis et al. 2020.
+like SQuAD in every language. References: Rajpurkar et al. 2016, Lewis et al. 2020.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from isogloss.metrics.counts import Counts, ratio
 
 ENGLISH_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 HAN = re.compile("([\u4e00-\u9fa5])")
-NOTHING = re.compile(r"(?!)")
+NO_ARTICLES = re.compile(r"(?!)")
 
-# MLQA's languages, and what it takes for their articles. The Arabic one goes wherever it stands in a word.
+# MLQA's languages and the articles that its scorer removes. The Arabic one is removed anywhere in a word.
 MLQA_ARTICLES = {
     "ar": re.compile("ال"),
     "de": re.compile(r"\b(?:ein|eine|einen|einem|eines|einer|der|die|das|den|dem|des)\b"),
     "en": ENGLISH_ARTICLES,
     "es": re.compile(r"\b(?:un|una|unos|unas|el|la|los|las)\b"),
-    "hi": NOTHING,
+    "hi": NO_ARTICLES,
     "vi": re.compile(r"\b(?:của|là|cái|chiếc|những)\b"),
-    "zh": NOTHING,
+    "zh": NO_ARTICLES,
 }
 
 
 @dataclass(frozen=True)
 class AnswerCounts(Counts):
-    """Answers that match exactly, the sum of the answers' F1, and the number of questions."""
+    """Number of exact matches, sum of the F1 of the answers, and number of questions."""
 
     exact: int
     overlap: float
@@ -54,20 +54,20 @@ class AnswerCounts(Counts):
 def answer_counts(gold: Sequence[str], predicted: str, mlqa: str | None = None) -> AnswerCounts:
     """The counts of one question: the best match with any of its gold answers.
 
-    `mlqa` names the language of the answer and asks for MLQA's normalisation; without it SQuAD's is used.
+    `mlqa` is the language of the answer and selects MLQA's normalisation; without it SQuAD's is used.
 
     >>> answer_counts(["the red house", "a house"], "red house.")
     AnswerCounts(exact=1, overlap=1.0, total=1)
     """
     if not gold:
-        raise UsageError("a question needs at least one gold answer; leave out the unanswerable ones")
+        raise UsageError("a question needs at least one gold answer, got none: remove unanswerable questions")
     answer = normalise(predicted, mlqa)
     answers = [normalise(text, mlqa) for text in gold]
     return AnswerCounts(int(answer in answers), max(_overlap(text.split(), answer.split()) for text in answers), 1)
 
 
 def normalise(text: str, mlqa: str | None = None) -> str:
-    """An answer as it is compared: lower case, no punctuation, no articles, single spaces.
+    """The normalised answer: lower case, no punctuation, no articles, single spaces.
 
     >>> normalise("The  Beatles!"), normalise("¿La casa?", "es"), normalise("长城, Great Wall", "zh")
     ('beatles', 'casa', '长 城 great wall')

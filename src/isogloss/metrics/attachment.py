@@ -1,7 +1,7 @@
 """Attachment scores of dependency trees over gold words, as the CoNLL 2018 shared task counts them.
 
-Every word counts, punctuation included. UAS asks for the right head; LAS for the head and the universal
-relation, without the subtype after the colon. Reference: Zeman et al. 2018, https://aclanthology.org/K18-2001.
+Every word counts, including punctuation. UAS is the share of words with the correct head; LAS the share with the
+correct head and universal relation, without the subtype after the colon. Reference: Zeman et al. 2018, https://aclanthology.org/K18-2001.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Arc = tuple[int, str]  # head (0 for the root) and relation of one word
 
 @dataclass(frozen=True)
 class AttachmentCounts(Counts):
-    """Words, those whose head is right, and those whose head and relation are."""
+    """Number of words, of correct heads, and of correct heads with the correct relation."""
 
     words: int
     heads: int
@@ -32,7 +32,7 @@ class AttachmentCounts(Counts):
 
 
 def attachment_counts(gold: Sequence[Arc], predicted: Sequence[Arc]) -> AttachmentCounts:
-    """The counts of one sentence, given (head, relation) of each word.
+    """The counts of one sentence, from (head, relation) of each word.
 
     >>> counts = attachment_counts([(2, "nsubj:pass"), (0, "root")], [(2, "nsubj"), (1, "root")])
     >>> counts.uas, counts.las

@@ -1,7 +1,7 @@
-"""Pearson and Spearman correlation with confidence intervals, for a handful of languages as well as for many words.
+"""Pearson and Spearman correlation with confidence intervals, for a few languages or for many words.
 
 Intervals come from Fisher's z; its standard error is 1/√(n−3) for Pearson and √((1 + r²/2)/(n−3)) for Spearman
-(Bonett & Wright 2000). `draws` asks for a percentile bootstrap over pairs instead, which assumes no distribution.
+(Bonett & Wright 2000). `draws` selects a percentile bootstrap over pairs instead, which assumes no distribution.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
 
 Floats = NDArray[np.float64]
+MIN_PAIRS = 4  # the standard error of Fisher's z is 1/√(n−3)
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,11 @@ def pearson(x: ArrayLike, y: ArrayLike, *, confidence: float = 0.95, draws: int 
     a, b = _pairs(x, y)
     r = _coefficient(a, b)
     low, high = _bootstrap(_coefficient, a, b, confidence, draws, seed) if draws else _fisher(r, 1, len(a), confidence)
-    return Correlation(r, low, high, _chance(r, len(a)), len(a))
+    return Correlation(r, low, high, _p_value(r, len(a)), len(a))
 
 
 def spearman(x: ArrayLike, y: ArrayLike, *, confidence: float = 0.95, draws: int = 0, seed: int = 0) -> Correlation:
-    """Correlation of ranks; ties share the mean of their ranks.
+    """Correlation of ranks; ties get the mean of their ranks.
 
     >>> round(spearman([1, 2, 3, 4], [1, 4, 9, 16]).value, 3)
     1.0
@@ -58,26 +59,28 @@ def spearman(x: ArrayLike, y: ArrayLike, *, confidence: float = 0.95, draws: int
     low, high = (
         _bootstrap(coefficient, a, b, confidence, draws, seed) if draws else _fisher(r, variance, len(a), confidence)
     )
-    return Correlation(r, low, high, _chance(r, len(a)), len(a))
+    return Correlation(r, low, high, _p_value(r, len(a)), len(a))
 
 
 def ranks(x: Floats) -> Floats:
-    """Ranks from 1, ties at the mean of theirs.
+    """Ranks from 1; ties get the mean of their ranks.
 
     >>> ranks(np.array([3.0, 1.0, 3.0])).tolist()
     [2.5, 1.0, 2.5]
     """
-    _, place, times = np.unique(x, return_inverse=True, return_counts=True)
-    result: Floats = (np.cumsum(times) - (times - 1) / 2)[place]
+    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
+    result: Floats = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     return result
 
 
 def _pairs(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape or not np.isfinite([a, b]).all():
-        raise UsageError(f"a correlation needs two series of finite numbers of one length: {a.shape} and {b.shape}")
-    if len(a) < 4:
-        raise UsageError(f"a correlation with an interval needs at least 4 pairs, got {len(a)}")
+        raise UsageError(
+            f"a correlation needs two series of finite numbers of equal length, got {a.shape} and {b.shape}"
+        )
+    if len(a) < MIN_PAIRS:
+        raise UsageError(f"a correlation with an interval needs at least {MIN_PAIRS} pairs, got {len(a)}")
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         raise UsageError("a correlation with a constant series is undefined")
     return a, b
@@ -90,8 +93,8 @@ def _coefficient(x: Floats, y: Floats) -> float:
     return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1))
 
 
-def _chance(r: float, n: int) -> float:
-    """Two-sided p of a coefficient as large without any correlation, by Student's t."""
+def _p_value(r: float, n: int) -> float:
+    """Two-sided p of the hypothesis of no correlation, by Student's t."""
     with np.errstate(divide="ignore"):
         statistic = abs(r) * np.sqrt(np.divide(n - 2, (1 - r) * (1 + r)))
     return float(2 * stdtr(n - 2, -statistic))
@@ -107,11 +110,11 @@ def _fisher(r: float, variance: float, n: int, confidence: float) -> tuple[float
 def _bootstrap(
     coefficient: Callable[[Floats, Floats], float], x: Floats, y: Floats, confidence: float, draws: int, seed: int
 ) -> tuple[float, float]:
-    """Quantiles over pairs drawn with replacement; draws in which a series is constant have no coefficient."""
-    words = np.random.PCG64(derive_seed(seed, "correlation")).random_raw(draws * len(x))
+    """Quantiles over pairs sampled with replacement; samples with a constant series have no coefficient."""
+    integers = np.random.PCG64(derive_seed(seed, "correlation")).random_raw(draws * len(x))
     values = []
-    for chosen in (words % len(x)).reshape(draws, len(x)):
-        if np.ptp(x[chosen]) and np.ptp(y[chosen]):
-            values.append(coefficient(x[chosen], y[chosen]))
+    for sample in (integers % len(x)).reshape(draws, len(x)):
+        if np.ptp(x[sample]) and np.ptp(y[sample]):
+            values.append(coefficient(x[sample], y[sample]))
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)

@@ -1,7 +1,7 @@
-"""What every metric shares: counts of one example, counts that add, counts of a whole corpus.
+"""Counts of examples, which add up to the counts of a corpus.
 
-Each metric counts one example at a time; a corpus is the list of its examples' counts, kept for tests of
-significance, and its score is that of their `total`.
+Each metric counts one example at a time. The counts of all examples are kept for significance tests; the score of a
+corpus is that of their `total`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Counts:
-    """Base of the counts: each is a frozen dataclass of numbers and adds field by field."""
+    """Base class of counts: frozen dataclasses of numbers that add field by field."""
 
     def __add__(self: C, other: C) -> C:
         if type(other) is not type(self):
@@ -38,7 +38,7 @@ def total(counts: Sequence[C]) -> C:
 
 
 def score_each(count: Callable[[T, T], C], gold: Iterable[T], predicted: Iterable[T]) -> list[C]:
-    """`count(gold, predicted)` of every example; as many predictions as there are gold examples.
+    """`count(gold, predicted)` of every example; gold and predicted must have the same length.
 
     >>> from isogloss.metrics.tagging import tag_counts
     >>> score_each(tag_counts, [["DET", "NOUN"], ["VERB"]], [["DET", "VERB"], ["VERB"]])
@@ -50,11 +50,13 @@ def score_each(count: Callable[[T, T], C], gold: Iterable[T], predicted: Iterabl
 
 
 def same_length(gold: Sequence[object], predicted: Sequence[object], unit: str) -> None:
-    """An error unless both sides have as many units."""
+    """Raise an error unless both sides have the same number of units."""
     if len(gold) != len(predicted):
-        raise UsageError(f"gold and predicted must have as many {unit}: {len(gold)} and {len(predicted)}")
+        raise UsageError(
+            f"gold and predicted must have the same number of {unit}, got {len(gold)} and {len(predicted)}"
+        )
 
 
-def ratio(part: float, whole: float) -> float:
-    """`part / whole`; a share of nothing is not a number."""
-    return part / whole if whole else math.nan
+def ratio(part: float, total: float) -> float:
+    """`part / total`; NaN if the total is 0."""
+    return part / total if total else math.nan

@@ -1,8 +1,8 @@
-"""Is system B really better than system A? Paired tests over the same examples.
+"""Is system B better than system A? Paired tests over the same examples.
 
 `paired_t_test` is for scores that are means over examples (accuracy, answer F1); `permutation_test` and
 `paired_bootstrap` are for any score of summed counts (entity F1, LAS). The difference is always B − A and p is
-two-sided. Draws are taken from raw generator words, whose sequence NumPy promises to keep.
+two-sided. Random numbers are raw integers of the generator, whose sequence NumPy guarantees.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from isogloss.metrics.counts import Counts, total
 
 C = TypeVar("C", bound=Counts)
 Floats = NDArray[np.float64]
-BLOCK = 1 << 22  # draws made at a time
+BLOCK_SIZE = 1 << 22  # random integers generated at a time
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """B − A with its interval (where the test gives one), the probability of a difference as large by chance, n."""
+    """B − A with its p, the number of examples, and the interval and statistic if the test has them (NaN otherwise)."""
 
     difference: float
     p: float
@@ -39,7 +39,7 @@ class Comparison:
 def paired_t_test(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Comparison:
     """Student's paired t-test on per-example scores, `(examples,)` or `(seeds, examples)`: seeds are averaged first.
 
-    Scores that differ nowhere give p = 1.
+    Identical scores give p = 1.
 
     >>> paired_t_test([0, 0, 1, 1], [[1, 0, 1, 1], [1, 1, 1, 1]]).difference
     0.375
@@ -47,7 +47,7 @@ def paired_t_test(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Compa
     first, second = _over_seeds(a), _over_seeds(b)
     n = _same_examples(first, second)
     if n < 2:
-        raise UsageError("a t-test needs at least 2 examples")
+        raise UsageError(f"a t-test needs at least 2 examples, got {n}")
     differences = second - first
     mean = float(differences.mean())
     error = float(differences.std(ddof=1)) / n**0.5
@@ -61,7 +61,7 @@ def paired_t_test(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Compa
 def permutation_test(
     a: Sequence[C], b: Sequence[C], score: Callable[[C], float], iterations: int = 1000, seed: int = 0
 ) -> Comparison:
-    """How often does swapping A and B at random in half of the examples make a difference as large?
+    """How often is the difference as large after A and B are swapped at random in half of the examples?
 
     `a` and `b` are counts per example; for several seeds, concatenate them. p counts the observed difference as
     one of the permutations, so it is at least 1 / (iterations + 1).
@@ -74,9 +74,9 @@ def permutation_test(
     first, second, kind, observed = _prepare(a, b, score)
     swapped: list[float] = []
     for coins in _draws(seed, "permutation", iterations, len(a)):
-        moved = (coins & 1).astype(np.float64) @ (second - first)
-        swapped += _differences(first.sum(0) + moved, second.sum(0) - moved, kind, score)
-    # equal up to rounding counts as equal, as the counts may be fractions
+        exchanged = (coins & 1).astype(np.float64) @ (second - first)
+        swapped += _differences(first.sum(0) + exchanged, second.sum(0) - exchanged, kind, score)
+    # counts may be fractions: equal up to rounding counts as equal
     as_large = np.abs(swapped) >= abs(observed) - 1e-12
     return Comparison(observed, float(1 + as_large.sum()) / (1 + iterations), len(a))
 
@@ -89,9 +89,9 @@ def paired_bootstrap(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Comparison:
-    """Percentile interval of the difference over examples drawn with replacement (the same for A and B).
+    """Percentile interval of the difference over examples sampled with replacement (the same for A and B).
 
-    p is twice the share of draws on the other side of zero, the observed sample counted among them.
+    p is twice the share of samples on the other side of zero, including the observed sample.
 
     >>> from isogloss.metrics.tagging import TagCounts
     >>> a, b = [TagCounts(0, 1)] * 10, [TagCounts(1, 1)] * 10
@@ -100,19 +100,19 @@ def paired_bootstrap(
     (1.0, 1.0)
     """
     first, second, kind, observed = _prepare(a, b, score)
-    drawn: list[float] = []
-    for words in _draws(seed, "bootstrap", iterations, len(a)):
-        chosen = (words % len(a)).astype(np.intp)
-        times = np.stack([np.bincount(row, minlength=len(a)) for row in chosen]).astype(np.float64)
-        drawn += _differences(times @ first, times @ second, kind, score)
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    against = min(np.less_equal(drawn, 0).sum(), np.greater_equal(drawn, 0).sum())
-    p = min(1.0, 2 * float(1 + against) / (1 + iterations))
+    differences: list[float] = []
+    for integers in _draws(seed, "bootstrap", iterations, len(a)):
+        samples = (integers % len(a)).astype(np.intp)
+        times = np.stack([np.bincount(sample, minlength=len(a)) for sample in samples]).astype(np.float64)
+        differences += _differences(times @ first, times @ second, kind, score)
+    low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2])
+    opposite = min(np.less_equal(differences, 0).sum(), np.greater_equal(differences, 0).sum())
+    p = min(1.0, 2 * float(1 + opposite) / (1 + iterations))
     return Comparison(observed, p, len(a), float(low), float(high))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for having made several tests (Holm 1979).
+    """p-values corrected for multiple tests (Holm 1979).
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -154,14 +154,14 @@ def _differences(first: Floats, second: Floats, kind: type[C], score: Callable[[
 def _difference(a: C, b: C, score: Callable[[C], float]) -> float:
     difference = score(b) - score(a)
     if not np.isfinite(difference):
-        raise UsageError("some of the examples give no score (nothing to count in them): leave out the empty ones")
+        raise UsageError("the score of some examples is undefined (nothing to count): remove empty examples")
     return difference
 
 
 def _draws(seed: int, name: str, iterations: int, n: int) -> Iterator[NDArray[np.uint64]]:
-    """Random words, one row per iteration and one column per example, a block of rows at a time."""
+    """Random integers, one row per iteration and one column per example, in blocks of rows."""
     generator = np.random.PCG64(derive_seed(seed, name))
-    step = max(1, BLOCK // n)
+    step = max(1, BLOCK_SIZE // n)
     for start in range(0, iterations, step):
         rows = min(step, iterations - start)
         yield generator.random_raw(rows * n).reshape(rows, n)

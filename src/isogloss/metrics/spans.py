@@ -1,7 +1,7 @@
-"""F1 of named entities in BIO tags: over whole spans, and over single tokens.
+"""F1 of named entities in BIO tags: over spans, and over single tokens.
 
-Spans are read as `conlleval` does, so malformed sequences count too: an `I-` that continues nothing of its
-type starts a span. The token-level micro F1 counts tokens other than `O` whose whole tag (`B-PER`) is right.
+Spans are read as in `conlleval`, including malformed sequences: an `I-` that does not continue a span of its type
+starts one. The token-level micro F1 counts tokens other than `O` whose complete tag (`B-PER`) is correct.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import NamedTuple
 from isogloss.core.errors import UsageError, shown
 from isogloss.metrics.counts import Counts, same_length
 
+MAX_CACHED_SEQUENCES = 100_000
+
 
 class Span(NamedTuple):
     """An entity over the words `start` … `stop - 1`."""
@@ -25,7 +27,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class F1Counts(Counts):
-    """How many spans (or tokens) are in the gold, how many were predicted, and how many of these are right."""
+    """Number of gold spans (or tokens), of predicted ones, and of correct predictions."""
 
     gold: int
     predicted: int
@@ -41,7 +43,7 @@ class F1Counts(Counts):
 
     @property
     def f1(self) -> float:
-        """The harmonic mean; 0 where nothing is right, nothing to be found included, as in seqeval."""
+        """The harmonic mean of both; 0 if nothing is correct, even if there is nothing to find, as in seqeval."""
         return 2 * self.correct / (self.gold + self.predicted) if self.correct else 0.0
 
 
@@ -64,7 +66,7 @@ def read_spans(tags: Sequence[str]) -> list[Span]:
 
 
 def span_counts(gold: Sequence[str], predicted: Sequence[str]) -> F1Counts:
-    """Entity counts of one sentence; an entity is right if its type and both ends are.
+    """Entity counts of one sentence; an entity is correct if its type and both boundaries are.
 
     >>> span_counts(["B-PER", "I-PER", "O", "B-LOC"], ["B-PER", "O", "O", "B-LOC"]).f1
     0.5
@@ -85,9 +87,9 @@ def token_counts(gold: Sequence[str], predicted: Sequence[str]) -> F1Counts:
     return F1Counts(len(gold) - gold.count("O"), len(predicted) - predicted.count("O"), correct)
 
 
-@lru_cache(100_000)
+@lru_cache(MAX_CACHED_SEQUENCES)
 def _spans(tags: tuple[str, ...]) -> frozenset[Span]:
-    """Short sentences are alike: 10,000 of PAN-X have 1,890 sequences of tags."""
+    """Cached: 10,000 sentences of PAN-X have only 1,890 different tag sequences."""
     return frozenset(read_spans(tags))
 
 

@@ -1,4 +1,4 @@
-"""Accuracy: the share of words whose tag is right, or of sentence pairs whose label is."""
+"""Accuracy: the share of words with the correct tag, or of sentence pairs with the correct label."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from isogloss.metrics.counts import Counts, ratio, same_length
 
 @dataclass(frozen=True)
 class TagCounts(Counts):
-    """Words (or pairs) whose label is right, and all of them."""
+    """Number of words (or pairs) with the correct label, and total number."""
 
     correct: int
     total: int
@@ -31,7 +31,7 @@ def tag_counts(gold: Sequence[str], predicted: Sequence[str]) -> TagCounts:
 
 
 def label_counts(gold: str, predicted: str) -> TagCounts:
-    """The counts of one example that has a single label, as in natural language inference.
+    """The counts of one example with a single label, as in natural language inference.
 
     >>> label_counts("neutral", "neutral")
     TagCounts(correct=1, total=1)

@@ -1,1 +1,1 @@
-"""A page about results: what was found, tables, charts, examples, and how it all was made. It reads `results` only."""
+"""A page about results: findings, tables, charts, examples of errors, provenance. It reads `results` only."""

@@ -1,12 +1,12 @@
-"""Charts that stand in a page as they are, without a script to draw them."""
+"""Charts as SVG images in a page, without a script."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from isogloss.core.errors import MissingExtra
+from isogloss.results.figures.vega import vega_converter
 
 if TYPE_CHECKING:
     import altair
@@ -14,18 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChartImage:
-    """An SVG element that is put into the page as it is, so one that a chart made; `alt` says what it shows."""
+    """An SVG element, inserted into the page unescaped, so it must be the rendering of a chart; `alt` describes it."""
 
     svg: str
     alt: str
 
 
-def render_chart(chart: altair.TopLevelMixin | Mapping[str, Any], alt: str) -> ChartImage:
-    """A chart of Altair, or a Vega-Lite specification."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise MissingExtra("vl-convert-python", "figures") from None
-    convert: Any = vl_convert
+def render_chart(chart: altair.TopLevelMixin | Mapping[str, object], alt: str) -> ChartImage:
+    """The image of an Altair chart or of a Vega-Lite specification."""
     spec = chart if isinstance(chart, Mapping) else chart.to_dict()
-    return ChartImage(convert.vegalite_to_svg(spec), alt)
+    return ChartImage(vega_converter().vegalite_to_svg(spec), alt)

@@ -1,12 +1,13 @@
-"""Where predictions went wrong: the worst items of each target, beside the gold, with and without a change.
+"""Prediction errors: the worst items of each target with gold labels, and the predictions of two conditions.
 
-Bounded in every way: experiments, targets, items, words and characters, for a page must open whatever a corpus holds.
+The number of experiments, targets, items, words and characters is limited, so that any corpus gives a usable page.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypedDict, TypeVar
 
 import polars as pl
 
@@ -15,106 +16,144 @@ from isogloss.report.statistics import ReportStatistics
 from isogloss.results.comparisons.transfer_means import other_language
 from isogloss.results.rows.item_scores import with_item_scores
 
-EXPERIMENTS, TARGETS, ITEMS, WORDS = 6, 40, 8, 60
-LONGEST_WORD, LONGEST_TEXT = 40, 300  # characters
+MAX_EXPERIMENTS, MAX_TARGETS, MAX_ITEMS, MAX_WORDS = 6, 40, 8, 60
+MAX_WORD_CHARACTERS, MAX_TEXT_CHARACTERS = 40, 300
 GROUP = ["study", "model", "task", "source"]
 
+T = TypeVar("T")
+Arc = tuple[int, str]
+Labels = list[str] | list[Arc] | str  # a tag or an arc for each word, or one label
+ScoredRow = Mapping[str, object]
 
-def examples(inputs: ReportInputs, statistics: ReportStatistics) -> list[dict[str, Any]]:
-    """One entry per experiment: its columns (the reference and the change that costs most), and items by target."""
+
+class ExampleItem(TypedDict, total=False):
+    """An item for the script of the page: `words` with labels, or `text` by name with one label or answer."""
+
+    item: int
+    scores: list[float | None]
+    words: list[str]
+    text: dict[str, str]
+    gold: Labels
+    predicted: list[Labels | None]
+    more: int  # words that are not shown
+
+
+class TargetExamples(TypedDict):
+    target: str
+    of: int
+    wrong: int
+    items: list[ExampleItem]
+
+
+class ExperimentExamples(TypedDict):
+    study: str
+    model: str
+    task: str
+    source: str
+    metric: str
+    conditions: list[str]
+    targets: list[TargetExamples]
+
+
+def examples(inputs: ReportInputs, statistics: ReportStatistics) -> list[ExperimentExamples]:
+    """The errors of each experiment, for the reference and the condition with the largest loss."""
     predictions = inputs.results.predictions
     if not predictions.collect_schema() or inputs.results.frame.is_empty():
         return []
-    found: list[dict[str, Any]] = []
+    experiments: list[ExperimentExamples] = []
     for key, rows in inputs.results.tests.group_by(GROUP, maintain_order=True):
-        if len(found) == EXPERIMENTS:
+        if len(experiments) == MAX_EXPERIMENTS:
             break
-        experiment = dict(zip(GROUP, key, strict=True))
-        runs = {change: _first_run(rows, change) for change in _columns(inputs, statistics, experiment, rows)}
-        wanted = predictions.filter(pl.col("run").is_in(list(runs.values()))).collect()
-        metric = statistics.main_metrics[experiment["task"]]
-        targets = _targets(with_item_scores(wanted, metric), runs)
-        if targets:
-            found.append({**experiment, "metric": metric, "columns": [name or "prediction" for name in runs],
-                          "targets": targets})  # fmt: skip
-    return found
+        study, model, task, source = map(str, key)
+        metric = statistics.main_metrics[task]
+        conditions = _conditions(inputs, statistics, dict(zip(GROUP, (study, model, task, source))), rows)
+        runs = {condition: _first_run(rows, condition) for condition in conditions}
+        frame = predictions.filter(pl.col("run").is_in(list(runs.values()))).collect()
+        if targets := _targets(with_item_scores(frame, metric), runs):
+            names = [name or "prediction" for name in runs]
+            experiments.append(
+                {"study": study, "model": model, "task": task, "source": source, "metric": metric,
+                 "conditions": names, "targets": targets}
+            )  # fmt: skip
+    return experiments
 
 
-def _columns(
-    inputs: ReportInputs, statistics: ReportStatistics, experiment: dict[str, Any], rows: pl.DataFrame
+def _conditions(
+    inputs: ReportInputs, statistics: ReportStatistics, experiment: Mapping[str, str], rows: pl.DataFrame
 ) -> list[str]:
-    """The reference, and the change with the lowest mean difference in other languages."""
+    """The reference, and the condition with the lowest mean difference on other languages."""
     if inputs.reference is None:
         return [str(rows["changes"][0])]
     same = [pl.col(name) == value for name, value in experiment.items()]
-    cells = statistics.deltas.filter(
-        *same, other_language(), pl.col("metric") == statistics.main_metrics[experiment["task"]]
-    )
-    costs = cells.group_by("change", maintain_order=True).agg(pl.col("delta").mean()).drop_nulls().sort("delta")
+    metric = pl.col("metric") == statistics.main_metrics[experiment["task"]]
+    deltas = statistics.deltas.filter(*same, other_language(), metric)
+    means = deltas.group_by("change", maintain_order=True).agg(pl.col("delta").mean()).drop_nulls().sort("delta")
     present = set(rows["changes"])
-    return [name for name in [inputs.reference, *costs["change"].head(1)] if name in present]
+    return [name for name in [inputs.reference, *means["change"].head(1)] if name in present]
 
 
-def _first_run(rows: pl.DataFrame, change: str) -> str:
-    return str(rows.filter(pl.col("changes") == change).sort("seed", maintain_order=True)["run"][0])
+def _first_run(rows: pl.DataFrame, condition: str) -> str:
+    return str(rows.filter(pl.col("changes") == condition).sort("seed", maintain_order=True)["run"][0])
 
 
-def _targets(predictions: pl.DataFrame, runs: dict[str, str]) -> list[dict[str, Any]]:
-    """The worst items of each target by the first column's score; the longer one of two that are as bad."""
-    by_run = {change: predictions.filter(pl.col("run") == run) for change, run in runs.items()}
-    first = next(iter(by_run.values()))
-    found: list[dict[str, Any]] = []
-    for (target,), rows in first.group_by("target", maintain_order=True):
-        if len(found) == TARGETS:
+def _targets(predictions: pl.DataFrame, runs: Mapping[str, str]) -> list[TargetExamples]:
+    """The items of each target with the lowest scores in the first condition; of equal scores the longer items."""
+    by_run = [predictions.filter(pl.col("run") == run) for run in runs.values()]
+    targets: list[TargetExamples] = []
+    for (target,), rows in by_run[0].group_by("target", maintain_order=True):
+        if len(targets) == MAX_TARGETS:
             break
         wrong = rows.filter(pl.col("score").fill_null(0) < 1)
-        size = pl.col("gold").str.len_chars().cast(pl.Int64)
-        worst = wrong.sort(pl.col("score").fill_null(0), -size, maintain_order=True).head(ITEMS)
-        chosen = [frame.filter(pl.col("target") == target, pl.col("item").is_in(worst["item"].to_list()))
-                  for frame in by_run.values()]  # fmt: skip
-        by_item = [{row["item"]: row for row in frame.iter_rows(named=True)} for frame in chosen]
-        items = [example_item([one.get(item) for one in by_item]) for item in worst["item"]]
-        found.append({"target": target, "of": len(rows), "wrong": len(wrong), "items": items})
-    return found
+        length = pl.col("gold").str.len_chars().cast(pl.Int64)
+        worst = wrong.sort(pl.col("score").fill_null(0), -length, maintain_order=True).head(MAX_ITEMS)["item"]
+        shown = pl.col("item").is_in(worst.to_list()) & (pl.col("target") == target)
+        by_item = [{row["item"]: row for row in frame.filter(shown).iter_rows(named=True)} for frame in by_run]
+        items = [example_item([rows_by_item.get(item) for rows_by_item in by_item]) for item in worst]
+        targets.append({"target": str(target), "of": len(rows), "wrong": len(wrong), "items": items})
+    return targets
 
 
-def example_item(rows: list[dict[str, Any] | None]) -> dict[str, Any]:
-    """An item as the page shows it: its text, the gold, and each column's prediction and score."""
+def example_item(rows: Sequence[ScoredRow | None]) -> ExampleItem:
+    """An item from the rows of each condition: its text, the gold labels, predictions and scores."""
     first = rows[0]
     assert first is not None
-    gold, text = json.loads(first["gold"]), json.loads(first.get("text") or "null")
-    predicted = [None if row is None else json.loads(row["prediction"]) for row in rows]
-    scores = [None if row is None or row["score"] is None else round(row["score"], 4) for row in rows]
-    shared = {"item": first["item"], "scores": scores}
+    gold, text = json.loads(str(first["gold"])), json.loads(str(first.get("text") or "null"))
+    predicted = [None if row is None else json.loads(str(row["prediction"])) for row in rows]
+    item: ExampleItem = {"item": int(str(first["item"])), "scores": [_score(row) for row in rows]}
     if isinstance(gold, list) and not (gold and isinstance(gold[0], int)):  # a tag or an arc for each word
         words = text if isinstance(text, list) else [str(number) for number in range(1, len(gold) + 1)]
-        return {**shared, "words": _cut(words, LONGEST_WORD), "gold": _cut(gold, LONGEST_WORD),
-                "predicted": _cut(predicted, LONGEST_WORD),
-                "more": max(0, len(words) - WORDS)}  # fmt: skip
-    if isinstance(gold, list):  # start and stop of an answer, the paragraph, all answers
+        item |= {"words": _cut(words, MAX_WORD_CHARACTERS), "gold": _cut(gold, MAX_WORD_CHARACTERS)}
+        return item | {"predicted": _cut(predicted, MAX_WORD_CHARACTERS), "more": max(0, len(words) - MAX_WORDS)}
+    if isinstance(gold, list):  # start and end of an answer, the paragraph, all answers
         start, _, context, answers, *_ = gold
-        predicted = [None if one is None else context[one[0] : one[1]] for one in predicted]
+        predicted = [None if span is None else context[span[0] : span[1]] for span in predicted]
         text = {**(text or {}), "paragraph": _around(context, start)}
         gold = " / ".join(dict.fromkeys(answers))
-    return {**shared, "text": _cut(text or {}), "gold": _cut(gold), "predicted": _cut(predicted)}
+    return item | {"text": _cut(text or {}), "gold": _cut(gold), "predicted": _cut(predicted)}
+
+
+def _score(row: ScoredRow | None) -> float | None:
+    score = None if row is None else row["score"]
+    return round(score, 4) if isinstance(score, float) else None
 
 
 def _around(context: str, start: int) -> str:
-    """The part of a paragraph that holds the answer."""
-    begin = max(0, start - LONGEST_TEXT // 2)
-    return ("… " if begin else "") + context[begin : begin + LONGEST_TEXT]
+    """The part of a paragraph that contains the answer."""
+    begin = max(0, start - MAX_TEXT_CHARACTERS // 2)
+    return ("… " if begin else "") + context[begin : begin + MAX_TEXT_CHARACTERS]
 
 
-def _cut(value: Any, limit: int = LONGEST_TEXT) -> Any:
-    """The same with long texts and lists cut.
+def _cut(value: T, limit: int = MAX_TEXT_CHARACTERS) -> T:
+    """The same value with long texts and lists cut.
 
     >>> _cut(["word", "a" * 9], 5)
     ['word', 'aaaaa…']
     """
+    cut: object = value
     if isinstance(value, str):
-        return value if len(value) <= limit else value[:limit] + "…"
-    if isinstance(value, list):
-        return [_cut(one, limit) for one in value[:WORDS]]
-    if isinstance(value, dict):
-        return {key: _cut(one, limit) for key, one in value.items()}
-    return value
+        cut = value if len(value) <= limit else value[:limit] + "…"
+    elif isinstance(value, list):
+        cut = [_cut(part, limit) for part in value[:MAX_WORDS]]
+    elif isinstance(value, dict):
+        cut = {key: _cut(part, limit) for key, part in value.items()}
+    return cut  # type: ignore[return-value]  # of the same type as the value

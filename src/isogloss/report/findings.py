@@ -1,97 +1,99 @@
-"""The findings in words. Every sentence is computed; what is called significant is so for sentences and for seeds."""
+"""Findings as computed sentences. A difference is called significant only if it holds for examples and for seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
 from isogloss.report.inputs import ReportInputs
-from isogloss.report.statistics import ReportStatistics
+from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
 from isogloss.results.comparisons.transfer_means import other_language
-from isogloss.results.tables.tables import POINTS_PER_UNIT
+from isogloss.results.rows.curves import FINAL_NORM
+from isogloss.results.rows.results import NO_INTERVENTION
+from isogloss.results.tables.points import points, signed_points
 
 SIGNIFICANCE_LEVEL = 0.05
-MOST = 14  # sentences about one thing: more would not be read
-FEW = 8  # languages
+MAX_SENTENCES = 14  # per topic
+MIN_LANGUAGES = 8  # for a correlation without a warning
+MAX_NAMED_TARGETS = 3
 GROUP = ["study", "model", "task", "source", "metric"]
 
 
 def findings(inputs: ReportInputs, statistics: ReportStatistics) -> dict[str, list[str]]:
-    """Sentences by what they are about; of each, the first `MOST`."""
-    told = {
+    """The first `MAX_SENTENCES` sentences of each topic."""
+    topics = {
         "Transfer": [*_gaps(inputs, statistics)],
-        "What changes do": [*_changes(statistics), *_published(statistics)],
-        "Where languages meet": [*_peaks(inputs), *_correlations(inputs, statistics)],
+        "Effect of interventions": [*_effects(statistics), *_published(statistics)],
+        "Similarity of languages": [*_peaks(inputs), *_correlations(inputs, statistics)],
     }
-    return {title: _first(sentences) for title, sentences in told.items() if sentences}
+    return {title: _limited(sentences) for title, sentences in topics.items() if sentences}
 
 
-def _first(sentences: list[str]) -> list[str]:
-    left = len(sentences) - MOST
-    return sentences if left <= 0 else [*sentences[:MOST], f"{left:,} more of this kind are in the tables alone."]
+def _limited(sentences: list[str]) -> list[str]:
+    omitted = len(sentences) - MAX_SENTENCES
+    return sentences if omitted <= 0 else [*sentences[:MAX_SENTENCES], f"{omitted:,} more are in the tables."]
 
 
 def _gaps(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[str]:
-    """How well the reference does at home and abroad."""
-    scores = _main(statistics.scores, statistics)
+    """The scores of the reference in other languages and in the source language."""
+    scores = _main_metric(statistics.scores, statistics)
     if inputs.reference is not None:
         scores = scores.filter(pl.col("changes") == inputs.reference)
     for key, group in scores.group_by([*GROUP, "changes"], maintain_order=True):
-        away = group.filter(other_language())
-        home = group.filter(pl.col("target") == pl.col("source"))["mean"].to_list()
-        if away.is_empty():
+        others = group.filter(other_language())
+        on_source = group.filter(pl.col("target") == pl.col("source"))["mean"].to_list()
+        if others.is_empty():
             continue
-        where = "in another language" if away.height == 1 else f"on average in {away.height} other languages"
-        worst = away.sort("mean").row(0, named=True)
-        text = f"{_named(key, scores)}: {points(_mean(away['mean']))} {key[4]} {where}"
-        text += f" against {points(home[0])} in {key[3]} itself" if home else ""
-        yield text + (f"; lowest for {worst['target']} ({points(worst['mean'])})." if away.height > 1 else ".")
+        where = "one other language" if others.height == 1 else f"{others.height} other languages (mean)"
+        lowest = others.sort("mean").row(0, named=True)
+        text = f"{_experiment(key, scores)}: {key[4]} {points(_mean(others['mean']))} on {where}"
+        text += f", {points(on_source[0])} on {key[3]}" if on_source else ""
+        yield text + (f"; lowest on {lowest['target']} ({points(lowest['mean'])})." if others.height > 1 else ".")
 
 
-def _changes(statistics: ReportStatistics) -> Iterator[str]:
-    """What each change does to other languages, and to the source."""
-    cells = _main(statistics.deltas, statistics).filter(pl.col("delta").is_not_null())
+def _effects(statistics: ReportStatistics) -> Iterator[str]:
+    """The effect of each condition on other languages, and on the source."""
+    cells = _main_metric(statistics.deltas, statistics).filter(pl.col("delta").is_not_null())
     for key, group in cells.group_by([*GROUP, "change"], maintain_order=True):
-        away, home = group.filter(other_language()), group.filter(pl.col("target") == pl.col("source"))
-        if away.is_empty():
+        others, on_source = group.filter(other_language()), group.filter(pl.col("target") == pl.col("source"))
+        if others.is_empty():
             continue
-        text = f"{_named(key[:-1], cells)}, {key[-1] or 'no change'}: {_effect(away, key[4])}"
-        yield text + (f"; in {key[3]} itself {_cell(home)}." if len(home) else ".")
+        text = f"{_experiment(key[:-1], cells)}, {key[-1] or NO_INTERVENTION}: {_mean_effect(others, str(key[4]))}"
+        yield text + (f"; on {key[3]} {_single_effect(on_source)}." if len(on_source) else ".")
 
 
-def _effect(away: pl.DataFrame, metric: Any) -> str:
+def _mean_effect(others: pl.DataFrame, metric: str) -> str:
     """The mean difference over other languages, and in how many of them it is significant."""
-    tested = away.filter(pl.col("holm").is_not_null())
-    sure = tested.filter(significant())
-    worse, better = sure.filter(pl.col("delta") < 0), sure.filter(pl.col("delta") > 0)
-    text = f"{signed(_mean(away['delta']))} points of {metric} in other languages"
+    tested = others.filter(pl.col("holm").is_not_null())
+    changed = tested.filter(significant())
+    worse, better = changed.filter(pl.col("delta") < 0), changed.filter(pl.col("delta") > 0)
+    text = f"{signed_points(_mean(others['delta']))} points of {metric} on other languages (mean)"
     if tested.is_empty():
-        return text + " (too few seeds to test)"
-    said = [f"significantly {word} in {_targets(rows, away)}" for word, rows in (("worse", worse), ("better", better))
-            if len(rows)]  # fmt: skip
-    return f"{text}, {' and '.join(said) or 'significant in none of them'}"
+        return text + ", too few seeds for a test"
+    directions = (("worse", worse), ("better", better))
+    parts = [f"significantly {word} on {_targets(rows, others)}" for word, rows in directions if len(rows)]
+    return f"{text}, {' and '.join(parts) or 'significant on none of them'}"
 
 
-def _targets(rows: pl.DataFrame, away: pl.DataFrame) -> str:
-    """How many of how many, and which if these are few."""
-    ordered = rows.sort(pl.col("delta").abs(), descending=True)
-    named = ", ".join(f"{row['target']} {signed(row['delta'])}" for row in ordered.head(3).iter_rows(named=True))
-    return f"{len(rows)} of {len(away)} ({named}{', …' if len(rows) > 3 else ''})"
+def _targets(rows: pl.DataFrame, others: pl.DataFrame) -> str:
+    """How many of the targets, and the names of those with the largest differences."""
+    largest = rows.sort(pl.col("delta").abs(), descending=True).head(MAX_NAMED_TARGETS)
+    names = ", ".join(f"{row['target']} {signed_points(row['delta'])}" for row in largest.iter_rows(named=True))
+    return f"{len(rows)} of {len(others)} ({names}{', …' if len(rows) > MAX_NAMED_TARGETS else ''})"
 
 
 def significant() -> pl.Expr:
-    """Whether a difference holds for other sentences (the corrected test) and for other seeds (the interval): a test
-    over examples by itself would take the luck of a few seeds for an effect."""
-    one_side = (pl.col("low") > 0) | (pl.col("high") < 0)
-    return (pl.col("holm") < SIGNIFICANCE_LEVEL) & one_side.fill_null(True)
+    """Whether a difference holds for other examples (corrected test) and for other seeds (interval): a test over
+    examples alone would mistake the variance of a few seeds for an effect."""
+    excludes_zero = (pl.col("low") > 0) | (pl.col("high") < 0)
+    return (pl.col("holm") < SIGNIFICANCE_LEVEL) & excludes_zero.fill_null(True)
 
 
-def _cell(rows: pl.DataFrame) -> str:
-    row = rows.with_columns(sure=significant()).row(0, named=True)
-    doubt = ", not tested" if row["holm"] is None else "" if row["sure"] else ", not significant"
-    return signed(row["delta"]) + doubt
+def _single_effect(rows: pl.DataFrame) -> str:
+    row = rows.with_columns(significant=significant()).row(0, named=True)
+    remark = " (not tested)" if row["holm"] is None else "" if row["significant"] else " (not significant)"
+    return signed_points(row["delta"]) + remark
 
 
 def _published(statistics: ReportStatistics) -> Iterator[str]:
@@ -101,17 +103,17 @@ def _published(statistics: ReportStatistics) -> Iterator[str]:
         pl.col("published").is_not_null() & pl.col("delta").is_not_null()
     )
     if len(cells):
-        apart = cells.select((pl.col("delta") - pl.col("published")).abs().mean()).item()
+        error = cells.select((pl.col("delta") - pl.col("published")).abs().mean()).item()
         same = cells.filter(pl.col("delta").sign() == pl.col("published").sign()).height
         yield (
-            f"Of {len(cells)} published differences to the reference, {same} have the same sign here; "
-            f"the mean distance to the published value is {points(apart)} points."
+            f"{same} of {len(cells)} published differences to the reference have the same sign here; "
+            f"the mean absolute deviation from the published value is {points(error)} points."
         )
 
 
 def _peaks(inputs: ReportInputs) -> Iterator[str]:
-    """The layer where languages are most alike, on average over pairs."""
-    curves = inputs.results.curves.frame.filter((pl.col("stage") != "final norm") & pl.col("value").is_finite())
+    """The layer with the highest similarity, averaged over pairs."""
+    curves = inputs.results.curves.frame.filter((pl.col("stage") != FINAL_NORM) & pl.col("value").is_finite())
     if inputs.reference is not None:
         curves = curves.filter(pl.col("changes").is_null() | (pl.col("changes") == inputs.reference))
     curves = curves.with_columns(pl.col("when").fill_null("before"))
@@ -120,62 +122,47 @@ def _peaks(inputs: ReportInputs) -> Iterator[str]:
         layers = group.group_by("layer").agg(pl.col("value").mean()).sort("value", "layer", descending=[True, False])
         best, last = layers.row(0), layers.sort("layer").row(-1)
         pairs = group["target"].n_unique()
-        over = f"on average over {pairs} languages" if pairs > 1 else f"for {group['target'][0]}"
+        over = f"mean over {pairs} languages" if pairs > 1 else group["target"][0]
         yield (
-            f"{key[0]}, {key[2]} with {key[1]}, {group['when'][0]} fine-tuning: most alike at layer {best[0]} "
-            f"({best[1]:.2f}) {over}; {last[1]:.2f} at the last layer ({last[0]})."
+            f"{key[0]}, {key[2]} with {key[1]}, {group['when'][0]} fine-tuning: highest at layer {best[0]} "
+            f"({best[1]:.2f}, {over}); {last[1]:.2f} at the last layer ({last[0]})."
         )
 
 
 def _correlations(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[str]:
-    """Whether the gap shrinks as similarity grows, of the reference; all indexes of a time in one sentence."""
-    rows = _main(statistics.correlations, statistics).filter(pl.col("layer").is_null() & pl.col("value").is_not_null())
+    """Whether the gap of the reference shrinks as similarity grows; all indexes in one sentence."""
+    rows = _main_metric(statistics.correlations, statistics)
+    rows = rows.filter(pl.col("layer").is_null() & pl.col("value").is_not_null())
     if inputs.reference is not None:
         rows = rows.filter(pl.col("changes") == inputs.reference)
     for key, group in rows.group_by([*GROUP, "changes", "when", "n"], maintain_order=True):
-        told = ", ".join(f"{row['index']} {_rho(row)}" for row in group.iter_rows(named=True))
-        few = "; so few languages prove little" if key[-1] < FEW else ""
+        coefficients = ", ".join(f"{row['index']} {_rho(row)}" for row in group.iter_rows(named=True))
+        languages = int(str(key[-1]))
+        few = f"; {languages} languages are too few for a conclusion" if languages < MIN_LANGUAGES else ""
         yield (
-            f"{_named(key, rows)}, similarity {key[-2]} fine-tuning: ρ of gap and similarity over {key[-1]} languages: "
-            f"{told}. Below 0, languages that are more alike lose less{few}."
+            f"{_experiment(key, rows)}, similarity {key[-2]} fine-tuning: Spearman’s ρ of gap and similarity over "
+            f"{languages} languages: {coefficients}. Negative: more similar languages have smaller gaps{few}."
         )
 
 
-def _rho(row: dict[str, Any]) -> str:
-    """The coefficient with its p, which says nothing where the ranks agree entirely."""
+def _rho(row: Mapping[str, float]) -> str:
+    """The coefficient with its p, which is meaningless for a perfect correlation."""
     text = f"{row['value']:.2f}".replace("-", "−")
-    return text if abs(row["value"]) > 1 - 1e-9 else f"{text} (p = {row['p']:.2g})"
+    return text if abs(row["value"]) > PERFECT_CORRELATION else f"{text} (p = {row['p']:.2g})"
 
 
-def _main(frame: pl.DataFrame, statistics: ReportStatistics) -> pl.DataFrame:
+def _main_metric(frame: pl.DataFrame, statistics: ReportStatistics) -> pl.DataFrame:
     """The rows of each task's main metric."""
-    wanted = [(pl.col("task") == task) & (pl.col("metric") == name) for task, name in statistics.main_metrics.items()]
-    return frame.filter(pl.any_horizontal(wanted)) if wanted else frame
+    main = [(pl.col("task") == task) & (pl.col("metric") == name) for task, name in statistics.main_metrics.items()]
+    return frame.filter(pl.any_horizontal(main)) if main else frame
 
 
-def _named(key: Sequence[Any], frame: pl.DataFrame) -> str:
-    """Task and source, and the study and model where there are several."""
+def _experiment(key: Sequence[object], frame: pl.DataFrame) -> str:
+    """Task and source, with the study and the model if there are several."""
     study, model, task, source = key[:4]
-    several = [str(name) for column, name in (("study", study), ("model", model)) if frame[column].n_unique() > 1]
-    return ", ".join([*several, f"{task} from {source}"])
+    names = [str(name) for column, name in (("study", study), ("model", model)) if frame[column].n_unique() > 1]
+    return ", ".join([*names, f"{task} from {source}"])
 
 
 def _mean(values: pl.Series) -> float:
     return float(values.mean())  # type: ignore[arg-type]
-
-
-def points(value: float) -> str:
-    """
-    >>> points(0.9514)
-    '95.1'
-    """
-    return f"{value * POINTS_PER_UNIT:.1f}"
-
-
-def signed(value: float) -> str:
-    """
-    >>> signed(-0.1234), signed(0.001), signed(-0.0001)
-    ('−12.3', '+0.1', '0.0')
-    """
-    text = f"{value * POINTS_PER_UNIT:+.1f}"
-    return "0.0" if float(text) == 0 else text.replace("-", "−")

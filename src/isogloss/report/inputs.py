@@ -1,4 +1,4 @@
-"""What a report is about: the results of a study in a store, or rows from files, and how they came to be."""
+"""The inputs of a report: the results of a study in a store, or rows from files, and their provenance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -16,13 +15,14 @@ from isogloss.core.files import open_binary
 from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import HISTOGRAM_COLUMNS, NO_DISTANCES, DistanceHistograms
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
-from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults, read_study_results
+from isogloss.results.rows.study_reader import read_study_results
+from isogloss.results.rows.study_results import RUN_COLUMNS, Schema, StudyResults
 from isogloss.store.entries import MARK, Store
 from isogloss.store.study_records import environments, read_record
 
-Path_ = str | os.PathLike[str]
-SAVED = "results.parquet"  # what `isogloss transfer --out` leaves in its folder, beside the predictions of each run
-PREDICTED = {"run", "target", "item", "gold", "prediction"}
+PathLike = str | os.PathLike[str]
+TRANSFER_ROWS = "results.parquet"  # written by `isogloss transfer --out`, beside the predictions of each run
+PREDICTION_COLUMNS = {"run", "target", "item", "gold", "prediction"}
 READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
     ".csv": lambda file: pl.read_csv(file, infer_schema=False),
@@ -33,40 +33,40 @@ READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
 
 @dataclass(frozen=True)
 class ReportInputs:
-    """`made`: versions and hardware with the number of runs that they made; `planned`: runs that the study has."""
+    """`versions`: versions and hardware, each with its number of runs; `planned`: number of runs of the study."""
 
     title: str
     results: StudyResults
     description: str = ""
     distances: DistanceHistograms = NO_DISTANCES
     command: str = ""
-    study: Mapping[str, Any] = field(default_factory=dict)
-    made: Sequence[tuple[Mapping[str, str], int]] = ()
+    study: Mapping[str, object] = field(default_factory=dict)
+    versions: Sequence[tuple[Mapping[str, str], int]] = ()
     planned: int | None = None
 
     @property
     def reference(self) -> str | None:
-        """The column that others are held against as the rows name it; None where there are none to compare."""
-        known = self.results.frame["changes"].unique(maintain_order=True).to_list()
+        """The name of the reference condition in the rows; None if there is nothing to compare."""
+        present = self.results.frame["changes"].unique(maintain_order=True).to_list()
         names = [self.results.reference, *([""] if self.results.reference == "REF" else [])]
-        return next((name for name in names if name in known), None) if len(known) > 1 else None
+        return next((name for name in names if name in present), None) if len(present) > 1 else None
 
 
-def read_inputs(paths: Sequence[Path_], study: str | None = None) -> ReportInputs:
-    """From a store (and the name of a study, if it holds several), or from files and folders of results."""
+def read_inputs(paths: Sequence[PathLike], study: str | None = None) -> ReportInputs:
+    """From a store (and the name of a study, if it contains several), or from files and folders of results."""
     if not paths:
-        raise UsageError("a report is about something: name a store, or files of results")
+        raise UsageError("a report needs inputs: name a store, or files of results")
     first = Path(paths[0])
-    if (first / MARK).is_file() and (study is not None or not (first / SAVED).is_file()):
+    if (first / MARK).is_file() and (study is not None or not (first / TRANSFER_ROWS).is_file()):
         if len(paths) > 1:
-            raise UsageError("a report is about one store, or about files of results; not both")
+            raise UsageError("a report needs one store, or files of results; not both")
         return inputs_from_store(first, study)
     if study is not None:
         raise InputError(first, f"a store (with {MARK})", "none", advice="--study names a study of a store")
     return inputs_from_files(paths)
 
 
-def inputs_from_store(folder: Path_, study: str | None = None) -> ReportInputs:
+def inputs_from_store(folder: PathLike, study: str | None = None) -> ReportInputs:
     store = Store(folder)
     record = read_record(store, study)
     results = read_study_results(record, store)
@@ -74,31 +74,31 @@ def inputs_from_store(folder: Path_, study: str | None = None) -> ReportInputs:
         record.name,
         results,
         record.description,
-        results.distances.labelled(),
+        distances=results.distances.labelled(),
         command=record.command,
         study=record.study,
-        made=environments(record, store),
+        versions=environments(record, store),
         planned=len(record.runs),
     )
 
 
-def inputs_from_results(results: Results, curves: Curves | None = None, *, title: str, **facts: Any) -> ReportInputs:
-    """From what `transfer`, `similarity` or `run_study` returned. `facts` are other fields of `Subject`."""
+def inputs_from_results(results: Results, curves: Curves | None = None, *, title: str) -> ReportInputs:
+    """From the return value of `transfer`, `similarity` or `run_study`."""
     if not isinstance(results, StudyResults):
         results = StudyResults(results.frame, results.predictions)
     if curves is not None:
         results = StudyResults(results.frame, results.predictions, with_run_columns(curves), neutral=_neutral(curves))
-    return ReportInputs(title, results, **{"distances": results.distances.labelled(), **facts})
+    return ReportInputs(title, results, distances=results.distances.labelled())
 
 
-def inputs_from_files(paths: Sequence[Path_]) -> ReportInputs:
-    """Result rows, curves, predictions and histograms, told apart by their columns; any number of each."""
-    found: dict[str, list[pl.DataFrame]] = {"rows": [], "curves": [], "predictions": [], "histograms": []}
+def inputs_from_files(paths: Sequence[PathLike]) -> ReportInputs:
+    """Any number of files with result rows, curves, predictions or histograms, identified by their columns."""
+    frames: dict[str, list[pl.DataFrame]] = {"rows": [], "curves": [], "predictions": [], "histograms": []}
     for path in _expanded(paths):
         frame = _read(path)
         kind, schema = _kind(frame, path)
-        found[kind].append(_cast(frame, schema, path))
-    rows, curves, predictions, histograms = found.values()
+        frames[kind].append(_cast(frame, schema, path))
+    rows, curves, predictions, histograms = frames.values()
     results = StudyResults(
         pl.concat(rows, how="diagonal").select(*RESULT_COLUMNS) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
         pl.concat(predictions, how="diagonal_relaxed").lazy() if predictions else pl.LazyFrame(),
@@ -109,29 +109,29 @@ def inputs_from_files(paths: Sequence[Path_]) -> ReportInputs:
 
 
 def with_run_columns(curves: Curves) -> Curves:
-    """The curves with the columns that say of which run they are, empty where this is not known."""
-    lacking = [pl.lit(None, kind).alias(name) for name, kind in RUN_COLUMNS.items() if name not in curves.frame.columns]
-    return Curves(curves.frame.with_columns(lacking), curves.neurons, curves.shapes)
+    """The curves with the columns that identify their run, null where it is unknown."""
+    missing = [pl.lit(None, kind).alias(name) for name, kind in RUN_COLUMNS.items() if name not in curves.frame.columns]
+    return Curves(curves.frame.with_columns(missing), curves.neurons, curves.shapes)
 
 
 def _neutral(curves: Curves) -> pl.DataFrame:
     if curves.neurons.is_empty():
         return StudyResults(pl.DataFrame()).neutral
-    lacking = [pl.lit(None, kind).alias(name) for name, kind in RUN_COLUMNS.items()]
-    return curves.language_neutral().with_columns(lacking)
+    missing = [pl.lit(None, kind).alias(name) for name, kind in RUN_COLUMNS.items()]
+    return curves.language_neutral().with_columns(missing)
 
 
-def _expanded(paths: Sequence[Path_]) -> list[Path]:
-    """Files as they are; of a folder that `transfer` wrote, the rows and the predictions."""
-    found: list[Path] = []
+def _expanded(paths: Sequence[PathLike]) -> list[Path]:
+    """The files; for a folder written by `transfer`, its rows and predictions."""
+    files: list[Path] = []
     for path in map(Path, paths):
         if not path.is_dir():
-            found.append(path)
-        elif (path / SAVED).is_file():
-            found += [path / SAVED, *sorted(path.glob("entries/evaluation/*/predictions.parquet"))]
+            files.append(path)
+        elif (path / TRANSFER_ROWS).is_file():
+            files += [path / TRANSFER_ROWS, *sorted(path.glob("entries/evaluation/*/predictions.parquet"))]
         else:
-            raise InputError(path, f"a store (with {MARK}), or a folder with {SAVED}", "neither")
-    return found
+            raise InputError(path, f"a store (with {MARK}), or a folder with {TRANSFER_ROWS}", "neither")
+    return files
 
 
 def _read(path: Path) -> pl.DataFrame:
@@ -145,24 +145,24 @@ def _read(path: Path) -> pl.DataFrame:
         raise InputError(path, f"rows as {path.suffix}", str(error).splitlines()[0]) from None
 
 
-def _kind(frame: pl.DataFrame, path: Path) -> tuple[str, Mapping[str, Any]]:
+def _kind(frame: pl.DataFrame, path: Path) -> tuple[str, Schema]:
     columns = set(frame.columns)
     if RESULT_COLUMNS.keys() <= columns:
         return "rows", RESULT_COLUMNS
-    if columns >= PREDICTED:
+    if columns >= PREDICTION_COLUMNS:
         return "predictions", {}
     if HISTOGRAM_COLUMNS.keys() <= columns:
         return "histograms", HISTOGRAM_COLUMNS
     if CURVE_COLUMNS.keys() - {"note"} <= columns:
         return "curves", {**CURVE_COLUMNS, **RUN_COLUMNS}
-    expected = "result rows, curves, predictions or histograms, as isogloss writes them"
+    expected = "result rows, curves, predictions or histograms, as written by isogloss"
     raise InputError(path, expected, f"the columns {', '.join(frame.columns[:12]) or 'none'}")
 
 
-def _cast(frame: pl.DataFrame, schema: Mapping[str, Any], path: Path) -> pl.DataFrame:
-    """The columns in their own types: text files have none."""
-    wanted = [pl.col(name).cast(kind) for name, kind in schema.items() if name in frame.columns]
+def _cast(frame: pl.DataFrame, schema: Schema, path: Path) -> pl.DataFrame:
+    """The columns with their types, which text files do not have."""
+    casts = [pl.col(name).cast(kind) for name, kind in schema.items() if name in frame.columns]
     try:
-        return frame.with_columns(wanted)
+        return frame.with_columns(casts)
     except pl.exceptions.PolarsError as error:
-        raise InputError(path, "numbers where numbers stand", str(error).splitlines()[0]) from None
+        raise InputError(path, "numbers in numeric columns", str(error).splitlines()[0]) from None

@@ -1,6 +1,6 @@
-"""All that a report computes, once: differences to the reference, means over targets, correlations.
+"""The statistics of a report, computed once: differences to the reference, means over targets, correlations.
 
-What cannot be computed (a mean over targets of an unfinished study, say) is left out, and said in `notes`.
+What cannot be computed (for example the mean over targets of an unfinished study) is omitted and explained in `notes`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from isogloss.results.comparisons.holm import with_holm_correction
 from isogloss.results.comparisons.transfer_means import OTHER_TARGETS, source_to_x
 from isogloss.results.tables.tables import with_published
 
-MANY = 5000  # pairs of run and target, above which tests are over seeds: those over examples would take hours
-CELLS = {**DELTA_COLUMNS, "holm": pl.Float64}
+MAX_EXAMPLE_TESTS = 5000  # pairs of run and target; with more, tests over examples would take hours
+PERFECT_CORRELATION = 1 - 1e-9  # |ρ|, up to rounding
+CORRECTED_COLUMNS = {**DELTA_COLUMNS, "holm": pl.Float64}
 
 
 @dataclass(frozen=True)
 class ReportStatistics:
-    """`scores`: mean, deviation and gap of every experiment and target. `deltas` and `means`: of single targets and of
-    their mean, with Holm's correction and published values. `correlations`: of gap and similarity."""
+    """`scores`: mean, standard deviation and gap of every experiment and target. `deltas` and `means`: differences of
+    single targets and of their mean, with Holm's correction and published values. `correlations`: of gap and
+    similarity."""
 
     scores: pl.DataFrame
     deltas: pl.DataFrame
@@ -34,57 +36,52 @@ class ReportStatistics:
 
     @property
     def main_metrics(self) -> dict[str, str]:
-        """The metric that each task is mostly read by: the first."""
+        """The main metric of each task: its first."""
         return dict(self.scores.select("task", "metric").unique("task", keep="first", maintain_order=True).iter_rows())
+
+    @property
+    def deltas_and_means(self) -> pl.DataFrame:
+        """The differences on the source, then on the mean over targets, then on single targets."""
+        target = pl.col("target")
+        rank = pl.when(target == pl.col("source")).then(0).when(target == OTHER_TARGETS).then(1).otherwise(2)
+        joined = pl.concat([self.deltas, self.means], how="diagonal")
+        return joined.with_columns(rank=rank).sort("rank", maintain_order=True).drop("rank")
 
 
 def compute_statistics(inputs: ReportInputs) -> ReportStatistics:
     notes: list[str] = []
     results, reference = inputs.results, inputs.reference
-    costs, means = (pl.DataFrame(schema=CELLS), pl.DataFrame(schema=CELLS))
+    single, means = pl.DataFrame(schema=CORRECTED_COLUMNS), pl.DataFrame(schema=CORRECTED_COLUMNS)
     if reference is not None:
-        few = results.tests.select("run", "target").n_unique() <= MANY
-        if not few and results.predictions.collect_schema():
-            notes.append("There are too many runs for tests over examples: tests are over seeds.")
-        predictions = results.predictions if few else None
-        costs = _published(with_holm_correction(deltas(results.frame, predictions, reference=reference)), inputs)
+        test_examples = results.tests.select("run", "target").n_unique() <= MAX_EXAMPLE_TESTS
+        if not test_examples and results.predictions.collect_schema():
+            notes.append("There are too many runs for tests over examples: all tests are over seeds.")
+        predictions = results.predictions if test_examples else None
+        single = _corrected(deltas(results.frame, predictions, reference=reference), inputs)
         try:
-            means = source_to_x(results.frame, predictions, reference=reference)
-            means = _published(
-                with_holm_correction(means.filter(pl.col("target") == OTHER_TARGETS).drop("pair")), inputs
-            )
+            means = source_to_x(results.frame, predictions, reference=reference).drop("pair")
+            means = _corrected(means.filter(pl.col("target") == OTHER_TARGETS), inputs)
         except UsageError as error:
-            notes.append(f"There is no mean over targets: {error}.")
-    return ReportStatistics(results.table(), costs, means, _correlations(inputs, notes), tuple(notes))
+            notes.append(f"The mean over targets is missing: {error}.")
+    return ReportStatistics(results.table(), single, means, _correlations(inputs, notes), tuple(notes))
 
 
-def both(statistics: ReportStatistics) -> pl.DataFrame:
-    """Differences of single targets with those of their mean right after the source's own."""
-    place = (
-        pl.when(pl.col("target") == pl.col("source"))
-        .then(0)
-        .when(pl.col("target") == OTHER_TARGETS)
-        .then(1)
-        .otherwise(2)
-    )
-    joined = pl.concat([statistics.deltas, statistics.means], how="diagonal")
-    return joined.with_columns(place=place).sort("place", maintain_order=True).drop("place")
-
-
-def _published(frame: pl.DataFrame, inputs: ReportInputs) -> pl.DataFrame:
-    published, reference = inputs.results.published, inputs.results.reference
-    return frame if published is None else with_published(frame, published, reference=reference)
+def _corrected(frame: pl.DataFrame, inputs: ReportInputs) -> pl.DataFrame:
+    """Differences with Holm's correction and published values."""
+    corrected, published = with_holm_correction(frame), inputs.results.published
+    if published is None:
+        return corrected
+    return with_published(corrected, published, reference=inputs.results.reference)
 
 
 def _correlations(inputs: ReportInputs, notes: list[str]) -> pl.DataFrame:
-    """Gap and similarity over the languages of each experiment, where both are known."""
+    """Gap and similarity over the languages of each experiment that has both."""
     curves, rows = inputs.results.curves.frame, inputs.results.frame
-    nothing = pl.DataFrame(schema=CORRELATION_COLUMNS)
+    empty = pl.DataFrame(schema=CORRELATION_COLUMNS)
     if curves.is_empty() or rows.is_empty():
-        return nothing
-    measured = curves.with_columns(pl.col("when").fill_null("before"))
+        return empty
     try:
-        return gap_similarity(rows, measured)
+        return gap_similarity(rows, curves.with_columns(pl.col("when").fill_null("before")))
     except UsageError as error:
-        notes.append(f"There is no correlation of gap and similarity: {error}.")
-        return nothing
+        notes.append(f"The correlation of gap and similarity is missing: {error}.")
+        return empty

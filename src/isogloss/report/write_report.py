@@ -1,4 +1,4 @@
-"""`write_report`: results to one HTML page, and every table and figure to files of its own."""
+"""`write_report`: results as one HTML page, and optionally every table and figure as a file."""
 
 from __future__ import annotations
 
@@ -31,30 +31,26 @@ def write_report(
     progress: Progress | None = None,
     sections: Sequence[Section] = (),
 ) -> None:
-    """A page about results: those of a study in a store (`study` names it if there are several), files of rows, or
-    what `transfer`, `run_study` or `similarity` returned. `folder`: where every table and figure goes as well.
-    `sections`: what somebody has to say of the results, before all that the page says by itself.
+    """Write a page about results: a store (`study` names the study if there are several), files of rows, or the
+    return value of `transfer`, `run_study` or `similarity`. `folder`: also write every table and figure there.
+    `sections`: text and tables to show before the findings.
     """
     if Path(path).suffix != ".html":
         raise UsageError(f"{os.fspath(path)}: a report is one page; expected .html, got '{Path(path).suffix}'")
-    inputs = _subject(about, study, title or Path(path).stem)
+    inputs = _inputs(about, study, title or Path(path).stem)
     statistics = compute_statistics(inputs)
+    content = page(inputs, statistics, sections)
     with atomic_write_binary(path) as file:
-        content = page(inputs, statistics, sections)
-        file.write(content.encode("utf-8", "replace"))  # half a surrogate pair is no character
+        file.write(content.encode("utf-8", "replace"))  # lone surrogates cannot be encoded
     if folder is not None:
         export(inputs, statistics, folder, progress, sections)
 
 
-def _subject(about: About, study: str | None, title: str) -> ReportInputs:
+def _inputs(about: About, study: str | None, title: str) -> ReportInputs:
     if isinstance(about, ReportInputs):
         return about
     if isinstance(about, Results):
         return inputs_from_results(about, title=title)
     if isinstance(about, Curves):
-        return _of_curves(about, title)
+        return inputs_from_results(Results(pl.DataFrame(schema=RESULT_COLUMNS)), about, title=title)
     return read_inputs([about] if isinstance(about, str | os.PathLike) else about, study)
-
-
-def _of_curves(curves: Curves, title: str) -> ReportInputs:
-    return inputs_from_results(Results(pl.DataFrame(schema=RESULT_COLUMNS)), curves, title=title)

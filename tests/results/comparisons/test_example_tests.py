@@ -15,7 +15,7 @@ from isogloss.metrics.crossed import crossed_test
 from isogloss.metrics.significance import permutation_test
 from isogloss.metrics.spans import F1Counts
 from isogloss.results.comparisons.deltas import TESTS, deltas
-from isogloss.results.comparisons.example_tests import COUNTS, SCORES, example_interval
+from isogloss.results.comparisons.example_tests import COUNTS_BY_FIELDS, SCORE_NAMES, example_interval
 from isogloss.tasks import TASKS
 from isogloss.tasks.qa import gold as qa_gold
 from isogloss.training.finetuning.evaluation import Evaluation
@@ -41,7 +41,9 @@ def rows(seeds: int, metric: str, n: int) -> pl.DataFrame:
 
 def test_a_mean_over_examples_is_tested_by_t_on_their_means_over_seeds() -> None:
     right = {(change, seed): random.integers(0, 2, 40) for change in ("REF", "1-2") for seed in range(3)}
-    counts = {key: [COUNTS[frozenset({"correct", "total"})](int(x), 1) for x in one] for key, one in right.items()}
+    counts = {
+        key: [COUNTS_BY_FIELDS[frozenset({"correct", "total"})](int(x), 1) for x in one] for key, one in right.items()
+    }
     (row,) = deltas(rows(3, "accuracy", 40), predictions(counts, "accuracy"), test="published").iter_rows(named=True)
     first, second = (np.mean([right[change, seed] for seed in range(3)], axis=0) for change in ("REF", "1-2"))
     assert row["test"] == "t over examples"
@@ -50,7 +52,7 @@ def test_a_mean_over_examples_is_tested_by_t_on_their_means_over_seeds() -> None
 
 
 def test_answers_are_tested_by_their_own_f1() -> None:
-    kind = COUNTS[frozenset({"exact", "overlap", "total"})]
+    kind = COUNTS_BY_FIELDS[frozenset({"exact", "overlap", "total"})]
     overlaps = {(change, 0): random.random(30) for change in ("REF", "1-2")}
     counts = {key: [kind(0, float(x), 1) for x in one] for key, one in overlaps.items()}
     (row,) = deltas(rows(1, "f1", 30), predictions(counts, "f1")).iter_rows(named=True)
@@ -75,12 +77,14 @@ def test_entities_are_tested_by_permutation_of_all_seeds(metric: str) -> None:
 def test_several_seeds_and_examples_are_both_samples() -> None:
     """Of scores that are means, as they are in the table; luck of a seed is no difference between changes."""
     right = {(change, seed): random.integers(0, 2, 40) for change in ("REF", "1-2") for seed in range(3)}
-    counts = {key: [COUNTS[frozenset({"correct", "total"})](int(x), 1) for x in one] for key, one in right.items()}
+    counts = {
+        key: [COUNTS_BY_FIELDS[frozenset({"correct", "total"})](int(x), 1) for x in one] for key, one in right.items()
+    }
     (row,) = deltas(rows(3, "accuracy", 40), predictions(counts, "accuracy")).iter_rows(named=True)
     expected = crossed_test(*([right[change, seed] for seed in range(3)] for change in ("REF", "1-2")))
     assert (row["p"], row["test"]) == (pytest.approx(expected.p), "t over seeds and examples")
     lucky = {("REF", 0): 9, ("REF", 1): 9, ("1-2", 0): 9, ("1-2", 1): 6}
-    counts = {key: [COUNTS[frozenset({"correct", "total"})](good, 10)] * 200 for key, good in lucky.items()}
+    counts = {key: [COUNTS_BY_FIELDS[frozenset({"correct", "total"})](good, 10)] * 200 for key, good in lucky.items()}
     found = {test: deltas(rows(2, "accuracy", 200), predictions(counts, "accuracy"), test=test) for test in TESTS}
     assert found["published"]["p"][0] < 0.01
     assert found["crossed"]["p"][0] > 0.2
@@ -89,7 +93,7 @@ def test_several_seeds_and_examples_are_both_samples() -> None:
 
 
 def test_without_a_score_for_all_but_one_the_examples_are_permuted() -> None:
-    kind = COUNTS[frozenset({"correct", "total"})]
+    kind = COUNTS_BY_FIELDS[frozenset({"correct", "total"})]
     items: list[Counts] = [kind(1, 2), kind(0, 0), kind(0, 0)]  # all words are in one sentence
     counts = {(change, seed): items for change in ("REF", "1-2") for seed in range(2)}
     assert deltas(rows(2, "accuracy", 3), predictions(counts, "accuracy"))["test"][0] == "permutation of examples"
@@ -112,7 +116,7 @@ def test_the_permutation_agrees_with_all_permutations() -> None:
 
 
 def test_sentences_of_many_words_are_tested_by_permutation() -> None:
-    kind = COUNTS[frozenset({"correct", "total"})]
+    kind = COUNTS_BY_FIELDS[frozenset({"correct", "total"})]
     counts = {(change, 0): [kind(right, 5) for _ in range(20)] for change, right in (("REF", 5), ("1-2", 3))}
     (row,) = deltas(rows(1, "accuracy", 20), predictions(counts, "accuracy")).iter_rows(named=True)
     assert (row["test"], row["stars"]) == ("permutation of examples", "***")
@@ -120,7 +124,7 @@ def test_sentences_of_many_words_are_tested_by_permutation() -> None:
 
 def test_a_metric_of_two_tasks_keeps_its_counts_apart() -> None:
     """`f1` is of entities in one task and of answers in another; together they lie in one frame."""
-    answers = COUNTS[frozenset({"exact", "overlap", "total"})]
+    answers = COUNTS_BY_FIELDS[frozenset({"exact", "overlap", "total"})]
     ner = {(change, 0): [F1Counts(2, 2, right)] * 20 for change, right in (("REF", 2), ("1-2", 0))}
     qa = {(change, 0): [answers(0, x / 20, 1) for x in range(20)] for change in ("REF", "1-2")}
     both = pl.concat(
@@ -160,9 +164,9 @@ def test_the_counts_of_every_task_are_known(task: str) -> None:
     gold, predicted = SAMPLES[task]
     for name, metric in TASKS[task].metrics.items():
         counted = metric.count(gold, predicted)
-        kind = COUNTS[frozenset(vars(counted))]
+        kind = COUNTS_BY_FIELDS[frozenset(vars(counted))]
         assert kind is type(counted)
-        assert getattr(counted, SCORES.get(name, name)) == metric.of(counted)
+        assert getattr(counted, SCORE_NAMES.get(name, name)) == metric.of(counted)
 
 
 def test_intervals_over_examples_are_those_of_the_tests() -> None:

@@ -57,7 +57,7 @@ def test_other_test_sets_of_the_source_language_are_no_other_language(name: str)
 def test_a_mean_over_fewer_targets_is_an_error() -> None:
     rows = result_rows(SCORES)
     rows = rows.filter(~((pl.col("changes") == "1-2") & (pl.col("target") == "ru") & (pl.col("seed") == 1)))
-    with pytest.raises(UsageError, match="change '1-2', seed 1, has no accuracy on ru"):
+    with pytest.raises(UsageError, match="run with changes '1-2', seed 1, has no accuracy on ru"):
         source_to_x(rows)
 
 

@@ -88,7 +88,7 @@ def test_several_seeds_are_curves_of_their_own() -> None:
 def test_what_cannot_be_told_apart_is_refused() -> None:
     study = of_study(run=["a", "b"], task=["pos"])
     for look in (lambda: study.table("cka"), study.mean, study.plot):
-        with pytest.raises(UsageError, match="two values of cka of m, en-fr, layer 0: keep the rows of one run"):
+        with pytest.raises(UsageError, match="two values of cka of m, en-fr, layer 0: select the rows of one run"):
             look()
     assert len(Curves(study.frame.filter(run="a")).table("cka")) == 2
 

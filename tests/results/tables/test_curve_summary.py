@@ -4,7 +4,7 @@ import polars as pl
 
 from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
 from isogloss.results.rows.study_results import RUN_COLUMNS
-from isogloss.results.tables.curve_summary import MOST_ROWS, curve_table
+from isogloss.results.tables.curve_summary import MAX_ROWS, curve_table
 
 SHAPE = {"before": [0.1, 0.5, 0.3], "after": [0.2, 0.4, 0.9]}
 
@@ -51,8 +51,8 @@ def test_before_fine_tuning_is_of_no_task() -> None:
 
 
 def test_many_pairs_are_shown_as_their_mean() -> None:
-    many = [row for number in range(MOST_ROWS + 1) for row in rows(number % 2 / 10, target=f"t{number}")]
-    assert len(shown(many[: 8 * MOST_ROWS])) == 1 + MOST_ROWS
+    many = [row for number in range(MAX_ROWS + 1) for row in rows(number % 2 / 10, target=f"t{number}")]
+    assert len(shown(many[: 8 * MAX_ROWS])) == 1 + MAX_ROWS
     assert [row[:3] for row in shown(many)[1:]] == [["en-X", "cka", "0.15"]]
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isogloss.core.errors import UsageError
-from isogloss.results.tables.cell_colours import SHADES, legend
+from isogloss.results.tables.cell_colours import legend
 from isogloss.results.tables.formats import (
     LATEX_SPECIAL,
     comma_separated,
-    html_table,
     latex,
     latex_text,
     markdown,
@@ -64,42 +62,6 @@ def test_csv_reads_back() -> None:
     assert rows == [list(TABLE.head), *([cell.text for cell in row] for row in TABLE.body)]
 
 
-class Cells(HTMLParser):
-    """The tags of a page, and the text of its cells."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.cells: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag in {"td", "th"}:
-            self.cells.append("")
-
-    def handle_data(self, data: str) -> None:
-        if self.cells and self.tags[-1][0] in {"td", "th"}:
-            self.cells[-1] += data
-
-
-def test_html_has_classes_colours_and_a_legend() -> None:
-    page = html_table(TABLE)
-    found = Cells(page)
-    deep = next(attributes for tag, attributes in found.tags if tag == "td" and "class" in attributes
-                and attributes["class"] == "farthest-below")  # fmt: skip
-    assert SHADES["farthest-below"].cell in (deep["style"] or "")
-    assert "≤ −5 points" in page and "≤ −2 points" not in page  # the legend of what is there
-    assert "−15.77*** (−15.70)" in page
-
-
-@given(printable)
-def test_hostile_text_stays_text_in_html(text: str) -> None:
-    found = Cells(html_table(one_cell(text)))
-    assert [tag for tag, _ in found.tags] == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
-    assert found.cells[0].strip() == text and found.cells[2].strip() == text
-
-
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_markdown_has_one_line_per_row_and_only_its_own_bars(text: str) -> None:
     lines = markdown(one_cell(text)).split("\n")
@@ -124,12 +86,12 @@ def test_csv_keeps_any_text(text: str) -> None:
     assert (head[0], row[0]) == (text, text)
 
 
-@pytest.mark.parametrize("suffix", [".md", ".tex", ".csv", ".html"])
+@pytest.mark.parametrize("suffix", [".md", ".tex", ".csv"])
 def test_the_suffix_chooses_the_format(tmp_path: Path, suffix: str) -> None:
     write_table(TABLE, tmp_path / f"table{suffix}")
     assert "53.23" in (tmp_path / f"table{suffix}").read_text(encoding="utf-8")
 
 
 def test_other_suffixes_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"expected one of \.md, \.tex, \.csv, \.html, got '\.doc'"):
+    with pytest.raises(UsageError, match=r"expected one of \.md, \.tex, \.csv, got '\.doc'"):
         write_table(TABLE, tmp_path / "table.doc")

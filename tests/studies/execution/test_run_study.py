@@ -14,8 +14,9 @@ import isogloss as ig
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.report.inputs import inputs_from_store
-from isogloss.report.page import _facts
-from isogloss.results.rows.study_results import StudyResults, read_published
+from isogloss.report.page import facts_line
+from isogloss.results.rows.study_reader import read_published
+from isogloss.results.rows.study_results import StudyResults
 from isogloss.store.entries import Store
 from isogloss.store.study_records import environments, read_record
 from isogloss.studies.execution import finetuning, measurements
@@ -250,7 +251,7 @@ def test_nothing_but_similarity(bert: Path, tmp_path: Path) -> None:
     results.write(tmp_path / "table.md")
     assert "best layer" in (tmp_path / "table.md").read_text()
     assert environments(read_record(Store(tmp_path)), Store(tmp_path))[0][1] == 2
-    assert _facts(inputs_from_store(tmp_path)) == "2 runs · 1 model · 2 columns · 1 source · 2 targets"
+    assert facts_line(inputs_from_store(tmp_path)) == "2 runs · 1 model · 2 conditions · 1 source · 2 targets"
     assert run(data, tmp_path).curves.frame.equals(results.curves.frame)
 
 

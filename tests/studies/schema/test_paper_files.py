@@ -14,7 +14,8 @@ from shared_data import shared
 
 from isogloss.results.comparisons.deltas import deltas
 from isogloss.results.comparisons.transfer_means import source_to_x
-from isogloss.results.rows.study_results import StudyResults, read_published
+from isogloss.results.rows.study_reader import read_published
+from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.tables import with_published
 from isogloss.studies.execution.run_study import run_study
 from isogloss.studies.planning.planner import Plan, plan_study

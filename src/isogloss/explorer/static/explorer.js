@@ -1,17 +1,17 @@
 "use strict";
-// What the explorer adds to the report's script: live progress, runs that are chosen, tests, sentences.
+// What the explorer adds to the report's script: live progress, selected runs, tests, sentences.
 
 // ---- sentences ----
 
 if (byId("items")) {
-  const shown = JSON.parse(byId("items").textContent);
-  byId("examples").replaceChildren(...shown.items.map((item) => article(item, shown.columns, shown.metric, true)));
+  const { items, conditions, metric } = JSON.parse(byId("items").textContent);
+  byId("examples").replaceChildren(...items.map((item) => article(item, conditions, metric, true)));
 }
 
-// ---- chosen runs: kept while one goes from page to page ----
+// ---- selected runs: remembered from page to page ----
 
 const boxes = () => [...document.querySelectorAll(".picking input[name=run]")];
-const picked = () => JSON.parse(sessionStorage.getItem("picked") || "[]"); // of each box its runs, as JSON
+const picked = () => JSON.parse(sessionStorage.getItem("picked") || "[]"); // the runs of each selected checkbox, as JSON
 
 function pick(values) {
   sessionStorage.setItem("picked", JSON.stringify(values));
@@ -20,10 +20,10 @@ function pick(values) {
 
 function showPicked() {
   if (!byId("picked")) return;
-  const chosen = picked();
-  for (const box of boxes()) box.checked = chosen.includes(box.dataset.runs);
-  byId("picked").textContent = chosen.length ? `${chosen.length} chosen` : "";
-  byId("unpick").hidden = !chosen.length;
+  const selected = picked();
+  for (const box of boxes()) box.checked = selected.includes(box.dataset.runs);
+  byId("picked").textContent = selected.length ? `${selected.length} selected` : "";
+  byId("unpick").hidden = !selected.length;
 }
 
 document.addEventListener("change", (event) => {
@@ -36,8 +36,8 @@ document.addEventListener("change", (event) => {
 document.addEventListener("submit", (event) => {
   if (!event.target.matches(".picking")) return;
   event.preventDefault();
-  const runs = picked().flatMap((one) => JSON.parse(one));
-  if (!runs.length) return void (byId("picked").textContent = "Choose runs first.");
+  const runs = picked().flatMap((value) => JSON.parse(value));
+  if (!runs.length) return void (byId("picked").textContent = "Select runs first.");
   sessionStorage.removeItem("picked");
   location.href = "/compare?" + new URLSearchParams(runs.map((run) => ["run", run]));
 });
@@ -46,32 +46,32 @@ byId("unpick")?.addEventListener("click", () => pick([]));
 window.addEventListener("pageshow", showPicked);
 showPicked();
 
-// ---- tests of differences: each takes a moment, so they come one by one ----
+// ---- significance tests: slow, so they are requested one by one ----
 
 const inPoints = (value) => ((100 * value).toFixed(2).replace(/^-(0\.00)$/, "$1")).replace("-", "−");
 
 async function test(cell, address) {
-  const query = new URLSearchParams({ target: cell.closest("tr").dataset.target, column: cell.dataset.column });
-  const answer = await fetch(`${address}&${query}`);
-  if (!answer.ok) return;
-  const found = await answer.json();
-  if (found.reason) return void (cell.title = `not tested: ${found.reason}`);
-  cell.querySelector(".stars").textContent = found.stars;
-  if (found.low !== null && !cell.querySelector("small")) {
-    cell.append(element("small", { textContent: `[${inPoints(found.low)}, ${inPoints(found.high)}]` }));
+  const query = new URLSearchParams({ target: cell.closest("tr").dataset.target, condition: cell.dataset.condition });
+  const response = await fetch(`${address}&${query}`);
+  if (!response.ok) return;
+  const result = await response.json();
+  if (result.reason) return void (cell.title = `not tested: ${result.reason}`);
+  cell.querySelector(".stars").textContent = result.stars;
+  if (result.low !== null && !cell.querySelector("small")) {
+    cell.append(element("small", { textContent: `[${inPoints(result.low)}, ${inPoints(result.high)}]` }));
   }
-  if (found.p !== null) cell.title = `p = ${found.p.toPrecision(2)} (${found.test}); n = ${found.n}; interval over ${found.over}`;
+  if (result.p !== null) cell.title = `p = ${result.p.toPrecision(2)} (${result.test}); n = ${result.n}; interval over ${result.over}`;
 }
 
 async function testAll(table) {
-  const cells = [...table.querySelectorAll("td[data-column]")];
+  const cells = [...table.querySelectorAll("td[data-condition]")];
   for (const [i, cell] of cells.entries()) {
-    byId("tests-said").textContent = `Testing: ${i} of ${cells.length}.`;
+    byId("test-status").textContent = `Testing: ${i} of ${cells.length}.`;
     cell.classList.add("waiting");
     await test(cell, table.dataset.tests).catch(() => {});
     cell.classList.remove("waiting");
   }
-  byId("tests-said").textContent = "";
+  byId("test-status").textContent = "";
   table.dataset.tested = "true";
 }
 
@@ -80,31 +80,31 @@ if (byId("compared")?.dataset.tests) testAll(byId("compared"));
 // ---- live progress ----
 
 async function parsed(address) {
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Error(answer.statusText);
-  return new DOMParser().parseFromString(await answer.text(), "text/html");
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(response.statusText);
+  return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
-function renew(before, now) {
-  // what has the focus keeps it, by its place
-  const reached = (part) => [...part.querySelectorAll("a, button, input")], place = reached(before).indexOf(document.activeElement);
+function replacePart(before, now) {
+  // the element at the same position keeps the focus
+  const focusable = (part) => [...part.querySelectorAll("a, button, input")], place = focusable(before).indexOf(document.activeElement);
   before.replaceWith(now);
-  if (place >= 0) reached(now)[place]?.focus({ preventScroll: true });
+  if (place >= 0) focusable(now)[place]?.focus({ preventScroll: true });
 }
 
-async function look() {
-  const before = byId("doing"), now = (await parsed("/now" + location.search)).getElementById("doing");
+async function update() {
+  const before = byId("jobs"), now = (await parsed("/progress" + location.search)).getElementById("jobs");
   const was = before.dataset.version + before.querySelectorAll("li").length;
   if (before.innerHTML !== now.innerHTML || before.dataset.version !== now.dataset.version) before.replaceWith(now);
   if (was === now.dataset.version + now.querySelectorAll("li").length) return;
   const page = await parsed(location.href);
-  for (const part of document.querySelectorAll("[data-live]")) renew(part, page.getElementById(part.id));
+  for (const part of document.querySelectorAll("[data-live]")) replacePart(part, page.getElementById(part.id));
   showPicked();
 }
 
 async function watch() {
-  if (!document.hidden) await look().catch(() => {});
-  setTimeout(watch, byId("doing").querySelector("li") ? 2000 : 5000);
+  if (!document.hidden) await update().catch(() => {});
+  setTimeout(watch, byId("jobs").querySelector("li") ? 2000 : 5000);
 }
 
-if (byId("doing")) setTimeout(watch, 1000);
+if (byId("jobs")) setTimeout(watch, 1000);

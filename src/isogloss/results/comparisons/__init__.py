@@ -1,1 +1,1 @@
-"""Differences to the baseline, tests of significance, means over targets."""
+"""Differences to the reference, significance tests, means over targets."""

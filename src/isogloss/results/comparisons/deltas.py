@@ -1,16 +1,16 @@
-"""What a change costs: each cell's difference to the reference run, paired by seed.
+"""Differences to the reference condition, paired by seed, with intervals and significance tests.
 
-The interval is Student's over the seeds' differences: how far would other seeds move the mean? The test asks
-another question. Where several seeds have answered the same examples it is whether the difference would hold with
-other seeds and on other examples (`metrics.crossed`); of one seed, on other examples (`example_tests`); without
-predictions, with other seeds. Each p is that of one cell: `metrics.significance.holm` corrects for many.
+The interval is Student's over the differences of the seeds: how far would other seeds move the mean? The test answers
+another question. With several seeds and predictions for the same examples: would the difference hold with other seeds
+and on other examples (`metrics.crossed`)? With one seed: on other examples (`example_tests`)? Without predictions: with
+other seeds? Each p is for one cell; `metrics.significance.holm` corrects for multiple comparisons.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TypedDict, cast
 
 import polars as pl
 
@@ -20,10 +20,11 @@ from isogloss.metrics.significance import Comparison, paired_t_test
 from isogloss.results.comparisons.example_tests import ExampleCounts, example_counts, example_test, seeds_and_examples
 
 REFERENCE = "REF"
-UNCHANGED = ""  # what `transfer` calls a model without changes
+UNCHANGED = ""  # `changes` of a model without interventions in the results of `transfer`
 CROSSED, PUBLISHED = TESTS = ("crossed", "published")
+STAR_LEVELS = (0.05, 0.01, 0.001)
 CELL = ["study", "model", "task", "source", "target", "metric"]
-PAIRED = ["home", "value", "home_run", "run", "home_n", "n"]  # by seed, of the reference and of the change
+PAIRED = ["reference_values", "values", "reference_runs", "runs", "reference_n", "n"]  # lists by seed
 DELTA_COLUMNS = {
     **dict.fromkeys([*CELL, "change"], pl.String),
     "reference": pl.Float64,
@@ -39,6 +40,39 @@ DELTA_COLUMNS = {
 }
 
 
+class Delta(TypedDict):
+    """A row of `deltas`."""
+
+    study: str
+    model: str
+    task: str
+    source: str
+    target: str
+    metric: str
+    change: str
+    reference: float | None
+    mean: float | None
+    delta: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    test: str | None
+    stars: str
+    seeds: int
+    n: int | None
+
+
+class _PairedSeeds(TypedDict):
+    """The lists `PAIRED` of one cell and condition."""
+
+    reference_values: list[float]
+    values: list[float]
+    reference_runs: list[str]
+    runs: list[str]
+    reference_n: list[int]
+    n: list[int]
+
+
 def deltas(
     rows: pl.DataFrame,
     predictions: pl.LazyFrame | None = None,
@@ -47,49 +81,55 @@ def deltas(
     confidence: float = 0.95,
     test: str = CROSSED,
 ) -> pl.DataFrame:
-    """One row per cell and change: means over the seeds that both have, their difference, interval and test.
+    """One row per cell and condition: means over the common seeds, their difference, interval and test.
 
-    `rows` are result rows, of which the test sets count; scores stay what they are (0 to 1). With one seed there
-    is no interval; without a reference for a cell (in an unfinished study) there is no difference either.
-    `test`: "published" is that of the authors of cross-lingual adjustment, for which seeds are no sample: it averages
-    over them, or takes each seed's answer for another example, so that its p is too small where seeds differ.
+    `rows` are result rows, of which the test sets count; scores stay between 0 and 1. With one seed there is no
+    interval; without a reference for a cell (in an unfinished study) there is no difference.
+    `test`: "published" is the test of the authors of cross-lingual adjustment, which does not treat seeds as a sample:
+    it averages over them, or treats each seed's answer as another example, so that its p is too small if seeds differ.
     """
     check_name(test, TESTS, "test")
     scores = score_rows(rows)
     name = reference_change(scores["changes"], reference)
-    home = scores.filter(pl.col("changes") == name).select(*CELL, "seed", home="value", home_run="run", home_n="n")
-    changed = scores.filter(pl.col("changes") != name)
-    paired = changed.join(home, on=[*CELL, "seed"], how="left", maintain_order="left")
+    baseline = scores.filter(pl.col("changes") == name).select(
+        *CELL, "seed", reference_values="value", reference_runs="run", reference_n="n"
+    )
+    changed = scores.filter(pl.col("changes") != name).rename({"value": "values", "run": "runs"})
+    paired = changed.join(baseline, on=[*CELL, "seed"], how="left", maintain_order="left")
     counts = _counts(predictions, paired)
-    both = pl.col("home").is_not_null().sort_by("seed")
-    by_seed = [pl.col(name).sort_by("seed").filter(both) for name in PAIRED]
+    common = pl.col("reference_values").is_not_null().sort_by("seed")
+    by_seed = [pl.col(column).sort_by("seed").filter(common) for column in PAIRED]
     cells = paired.group_by([*CELL, "changes"], maintain_order=True).agg(*by_seed).rename({"changes": "change"})
-    return pl.DataFrame([_compared(cell, counts, confidence, test) for cell in cells.to_dicts()], schema=DELTA_COLUMNS)
+    compared = [
+        {**cell, **_compare(cell, cast(_PairedSeeds, seeds), counts, confidence, test)}
+        for cell, seeds in zip(cells.drop(PAIRED).to_dicts(), cells.select(PAIRED).to_dicts(), strict=True)
+    ]
+    return pl.DataFrame(compared, schema=DELTA_COLUMNS)
 
 
 def score_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the test sets by seed, each once; two scores of one cell and seed are an error."""
+    """The distinct rows of the test sets; two scores of one cell and seed are an error."""
     scores = rows.filter(pl.col("split") == "test").unique(maintain_order=True)
-    twice = scores.filter(scores.select(*CELL, "changes", "seed").is_duplicated())
-    if not twice.is_empty():
-        first = twice.row(0, named=True)
+    duplicates = scores.filter(scores.select(*CELL, "changes", "seed").is_duplicated())
+    if not duplicates.is_empty():
+        first = duplicates.row(0, named=True)
         raise UsageError(
             f"two scores of {first['metric']} on {first['target']} by one experiment, seed {first['seed']}"
-            f" (change '{first['changes']}'): keep the runs of one setting, or name them as studies of their own"
+            f" (changes '{first['changes']}'): select the runs of one setting, or give each setting its own study name"
         )
     return scores
 
 
 def reference_change(changes: Iterable[str], reference: str) -> str:
-    """The reference as the rows name it: the model without changes has no name outside of studies.
+    """The name of the reference in the rows: outside of studies, the unchanged model has the name "".
 
     >>> reference_change(["REF", "1-2"], "REF"), reference_change(["", "reinit('1-2')"], "REF")
     ('REF', '')
     """
-    known = list(dict.fromkeys(changes))
-    if reference == REFERENCE and reference not in known and UNCHANGED in known:
+    names = list(dict.fromkeys(changes))
+    if reference == REFERENCE and reference not in names and UNCHANGED in names:
         return UNCHANGED
-    return check_name(reference, known, "change")
+    return check_name(reference, names, "condition")
 
 
 def stars(p: float | None) -> str:
@@ -98,32 +138,35 @@ def stars(p: float | None) -> str:
     >>> stars(0.0005), stars(0.03), stars(0.2), stars(None)
     ('***', '*', '', '')
     """
-    return "" if p is None else "*" * sum(p < level for level in (0.05, 0.01, 0.001))
+    return "" if p is None else "*" * sum(p < level for level in STAR_LEVELS)
 
 
 def _counts(predictions: pl.LazyFrame | None, paired: pl.DataFrame) -> dict[str, ExampleCounts]:
-    """The counts per example of every metric, for the runs that are compared."""
+    """The counts per example of every metric, for the compared runs."""
     if predictions is None or not predictions.collect_schema():
         return {}
-    runs = pl.concat([paired["run"], paired["home_run"]]).drop_nulls().unique().to_list()
+    runs = pl.concat([paired["runs"], paired["reference_runs"]]).drop_nulls().unique().to_list()
     return {metric: example_counts(predictions, metric, runs) for metric in paired["metric"].unique()}
 
 
-def _compared(cell: dict[str, Any], counts: dict[str, ExampleCounts], confidence: float, test: str) -> dict[str, Any]:
-    """One cell and change: the lists of its seeds, `PAIRED`, made into means, difference, interval and test."""
-    home, value, home_runs, runs, home_n, n = (cell.pop(name) for name in PAIRED)
-    if not value:
-        return {**cell, "seeds": 0, "stars": ""}
-    if n != home_n:
-        scored = f"the reference was scored on {_listed(home_n)} items, '{cell['change']}' on {_listed(n)}"
-        raise UsageError(f"{cell['target']}: {scored}; expected one test set")
-    over_seeds = paired_t_test(home, value, confidence) if len(value) > 1 else None
+def _compare(
+    cell: Mapping[str, str], seeds: _PairedSeeds, counts: Mapping[str, ExampleCounts], confidence: float, test: str
+) -> dict[str, float | int | str | None]:
+    """Means, difference, interval and test of one cell and condition."""
+    baseline, values = seeds["reference_values"], seeds["values"]
+    if not values:
+        return {"seeds": 0, "stars": ""}
+    if seeds["n"] != seeds["reference_n"]:
+        sizes = f"the reference was scored on {_listed(seeds['reference_n'])} items, '{cell['change']}' on"
+        raise UsageError(f"{cell['target']}: {sizes} {_listed(seeds['n'])}; expected the same test set")
+    over_seeds = paired_t_test(baseline, values, confidence) if len(values) > 1 else None
     by_example = counts.get(cell["metric"], {})
-    sides = [[by_example.get((run, cell["target"])) for run in side] for side in (home_runs, runs)]
+    sides = [
+        [by_example.get((run, cell["target"])) for run in runs] for runs in (seeds["reference_runs"], seeds["runs"])
+    ]
     p, name = _test_over_examples(cell["metric"], sides, test) or _test_over_seeds(over_seeds)
-    before, after = sum(home) / len(home), sum(value) / len(value)
+    before, after = sum(baseline) / len(baseline), sum(values) / len(values)
     return {
-        **cell,
         "reference": before,
         "mean": after,
         "delta": after - before,
@@ -132,8 +175,8 @@ def _compared(cell: dict[str, Any], counts: dict[str, ExampleCounts], confidence
         "p": p,
         "test": name,
         "stars": stars(p),
-        "seeds": len(value),
-        "n": n[0],
+        "seeds": len(values),
+        "n": seeds["n"][0],
     }
 
 
@@ -142,16 +185,16 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _test_over_examples(metric: str, sides: list[list[pl.DataFrame | None]], test: str) -> tuple[float, str] | None:
-    """p and the name of the test, as `example_test` gives them; None where predictions lack."""
+    """p and the name of the test, as returned by `example_test`; None without predictions."""
     if test == CROSSED and len(sides[0]) > 1:
-        with contextlib.suppress(UsageError):  # without one of the examples there may be no score
-            found = seeds_and_examples(metric, *sides)
-            return (found.p, "t over seeds and examples") if found else None
+        with contextlib.suppress(UsageError):  # without one of the examples the score may be undefined
+            compared = seeds_and_examples(metric, *sides)
+            return (compared.p, "t over seeds and examples") if compared else None
     return example_test(metric, *sides)
 
 
 def _test_over_seeds(compared: Comparison | None) -> tuple[float | None, str | None]:
-    """p of the t-test; none for one seed, nor where all seeds differ by the same amount: its t would be infinite."""
+    """p of the t-test; None for one seed, and if all seeds differ by the same amount: t would be infinite."""
     if compared is None or (compared.difference and compared.high - compared.low < 1e-9 * abs(compared.difference)):
         return None, None
     return compared.p, "t over seeds"

@@ -1,8 +1,8 @@
-"""Charts of distances between words: related and unrelated pairs over each other, a panel for each model."""
+"""Charts of distances between words: related and unrelated pairs overlaid, one panel per model."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import altair as alt
 import polars as pl
@@ -10,39 +10,42 @@ import polars as pl
 from isogloss.core.registry import check_name
 from isogloss.results.figures.curves import PALETTE
 
-PANEL = {"width": 220, "height": 140}
+PANEL_WIDTH, PANEL_HEIGHT = 220, 140  # pixels
 
 
 def distance_chart(frame: pl.DataFrame, summary: pl.DataFrame, metric: str) -> alt.ConcatChart:
-    """Models side by side in the order given, language pairs below each other, all on the same scale."""
+    """Models side by side in their order, language pairs below each other, all on the same scale."""
     check_name(metric, frame["metric"].unique(maintain_order=True), "metric of these distances")
     rows = frame.filter(pl.col("metric") == metric)
-    told = summary.filter(pl.col("metric") == metric)
+    summaries = summary.filter(pl.col("metric") == metric)
     low, high = float(rows["low"].min()), float(rows["high"].max())  # type: ignore[arg-type]
     scale = alt.Scale(domain=[min(low, 0.0), high])
     panels = [
         _panel(rows.filter(pl.col("model") == row["model"], pl.col("pair") == row["pair"]), row, scale)
-        for row in told.iter_rows(named=True)
+        for row in summaries.iter_rows(named=True)
     ]
-    chart: alt.ConcatChart = alt.concat(*panels, columns=told["model"].n_unique())
+    chart: alt.ConcatChart = alt.concat(*panels, columns=summaries["model"].n_unique())
     configured: alt.ConcatChart = chart.configure_axis(gridOpacity=0.4).configure_view(stroke=None)
     return configured
 
 
-def _panel(rows: pl.DataFrame, told: dict[str, Any], scale: alt.Scale) -> Any:
+def _panel(rows: pl.DataFrame, summary: Mapping[str, str | float], scale: alt.Scale) -> alt.Chart:
     title = alt.TitleParams(
-        f"{told['model']} · {told['pair']}",
-        subtitle=f"overlap {told['overlap']:.2f}, separation {told['separation']:.3f}",
+        f"{summary['model']} · {summary['pair']}",
+        subtitle=f"overlap {summary['overlap']:.2f}, separation {summary['separation']:.3f}",
     )
-    return (
+    chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows.to_dicts()))
         .mark_bar(opacity=0.55, binSpacing=0)
         .encode(
-            x=alt.X("low:Q", bin="binned", title=f"{told['metric']} distance, layer {told['layer']}", scale=scale),
+            x=alt.X(
+                "low:Q", bin="binned", title=f"{summary['metric']} distance, layer {summary['layer']}", scale=scale
+            ),
             x2="high:Q",
             y=alt.Y("share:Q", title="share of pairs", stack=None),
             color=alt.Color("words:N", scale=alt.Scale(range=PALETTE), title=None),
             tooltip=["words:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("share:Q", format=".3f"), "count:Q"],
         )
-        .properties(title=title, **PANEL)
+        .properties(title=title, width=PANEL_WIDTH, height=PANEL_HEIGHT)
     )
+    return chart

@@ -1,34 +1,33 @@
-"""Charts of scores by target: a dot for each seed, a bar for their mean, a colour for each experiment."""
+"""Charts of scores by target: one dot per seed, a bar for their mean, one colour per experiment."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import polars as pl
 
 from isogloss.results.figures.curves import PALETTE
 
-ROW_HEIGHT, WIDTH = 22, 320
+ROW_HEIGHT, PANEL_WIDTH = 22, 320  # pixels
 
 
 def score_chart(rows: pl.DataFrame, metrics: Sequence[str]) -> alt.Chart:
-    """Panels side by side, one per metric; targets from the best to the worst."""
-    named = rows.with_columns(experiment=_experiment(rows))
+    """Panels side by side, one per metric; targets sorted from best to worst."""
+    labelled = rows.with_columns(experiment=_experiment(rows))
     order = rows.group_by("target").agg(pl.col("value").mean()).sort("value", descending=True)["target"].to_list()
-    panels = [_panel(named.filter(pl.col("metric") == metric), metric, order) for metric in metrics]
+    panels = [_panel(labelled.filter(pl.col("metric") == metric), metric, order) for metric in metrics]
     chart: alt.Chart = alt.concat(*panels, columns=2).configure_axis(gridOpacity=0.4).configure_view(stroke=None)
     return chart
 
 
-def _panel(rows: pl.DataFrame, metric: str, order: Sequence[str]) -> Any:
-    several = rows["experiment"].n_unique()
+def _panel(rows: pl.DataFrame, metric: str, order: Sequence[str]) -> alt.LayerChart:
+    experiments = rows["experiment"].n_unique()
     base = alt.Chart({"values": rows.to_dicts()}).encode(
         y=alt.Y("target:N", sort=list(order), title=None),
         yOffset=alt.YOffset("experiment:N"),
         color=alt.Color(
-            "experiment:N", scale=alt.Scale(range=PALETTE), title=None, legend=alt.Legend() if several > 1 else None
+            "experiment:N", scale=alt.Scale(range=PALETTE), title=None, legend=alt.Legend() if experiments > 1 else None
         ),
     )
     seeds = base.mark_circle(size=30, opacity=0.5).encode(
@@ -36,11 +35,13 @@ def _panel(rows: pl.DataFrame, metric: str, order: Sequence[str]) -> Any:
         tooltip=["experiment:N", "target:N", "seed:O", alt.Tooltip("value:Q", format=".4f")],
     )
     means = base.mark_tick(thickness=3).encode(x="mean(value):Q")
-    height = ROW_HEIGHT * max(1, several) * max(1, len(order))
-    return alt.layer(seeds, means).properties(title=metric, width=WIDTH, height=height)
+    height = ROW_HEIGHT * max(1, experiments) * max(1, len(order))
+    chart: alt.LayerChart = alt.layer(seeds, means)
+    sized: alt.LayerChart = chart.properties(title=metric, width=PANEL_WIDTH, height=height)
+    return sized
 
 
 def _experiment(rows: pl.DataFrame) -> pl.Expr:
-    """What tells experiments apart: those of model, changes, task and source that differ; the model if none does."""
-    telling = [name for name in ("model", "changes", "task", "source") if rows[name].n_unique() > 1] or ["model"]
-    return pl.concat_str(*telling, separator=" ")
+    """The name of an experiment: those of model, changes, task and source that differ; the model if none differs."""
+    distinct = [name for name in ("model", "changes", "task", "source") if rows[name].n_unique() > 1] or ["model"]
+    return pl.concat_str(*distinct, separator=" ")

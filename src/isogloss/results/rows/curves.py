@@ -1,4 +1,4 @@
-"""Similarity layer by layer: one row per model, pair of languages, layer and index, with its interval."""
+"""Similarity by layer: one row per model, language pair, layer and index, with its interval."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from isogloss.core.registry import check_name
 if TYPE_CHECKING:
     import altair
 
-# `stage` tells the raw output of the last block from the same after the final norm (pre-LN families)
+# `stage` distinguishes the raw output of the last block from the output of the final norm (pre-LN families)
 CURVE_COLUMNS = {
     "model": pl.String,
     "source": pl.String,
@@ -37,7 +37,7 @@ NEURON_COLUMNS = {
     "neuron": pl.Int64,
     "correlation": pl.Float64,
 }
-SHAPE_COLUMNS = {  # does the curve rise to an inner maximum and fall after it, and how sure is that?
+SHAPE_COLUMNS = {  # whether the curve rises to an inner maximum and falls after it, and with which confidence
     "model": pl.String,
     "source": pl.String,
     "target": pl.String,
@@ -49,7 +49,7 @@ SHAPE_COLUMNS = {  # does the curve rise to an inner maximum and fall after it, 
     "falls": pl.Boolean,
     "confidence": pl.Float64,
 }
-NEUTRAL_COLUMNS = {  # how alike a neuron's values are across languages, by `language_neutral`
+NEUTRAL_COLUMNS = {  # how similar a neuron's values are across languages, by `language_neutral`
     "model": pl.String,
     "layer": pl.Int64,
     "stage": pl.String,
@@ -60,14 +60,14 @@ NEUTRAL_COLUMNS = {  # how alike a neuron's values are across languages, by `lan
     "of": pl.Int64,
 }
 PAIR = ["source", "target"]
-# beside the model, what curves of a study may differ by
+# properties besides the model in which the curves of a study may differ
 RUN_LABELS = ("study", "changes", "task", "seed", "when")
 FINAL_NORM = "final norm"
 
 
 @dataclass(frozen=True)
 class Curves:
-    """What `ig.similarity` returns. Curves of several models add with `+` and are drawn together."""
+    """The return value of `ig.similarity`. Curves of several models add with `+` and share one chart."""
 
     frame: pl.DataFrame
     neurons: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEURON_COLUMNS))
@@ -86,12 +86,12 @@ class Curves:
 
     @property
     def labels(self) -> list[str]:
-        """What tells these curves apart beside their pair: the model, and of a study all that there are several of."""
-        several = [name for name in RUN_LABELS if name in self.frame.columns and self.frame[name].n_unique() > 1]
-        return ["model", *several]
+        """What distinguishes these curves besides their pair: the model, and what differs between the runs."""
+        distinct = [name for name in RUN_LABELS if name in self.frame.columns and self.frame[name].n_unique() > 1]
+        return ["model", *distinct]
 
     def table(self, index: str) -> pl.DataFrame:
-        """One row per model, pair and whatever else differs (`labels`), one column per layer.
+        """One row per model, pair and other distinguishing property (`labels`), one column per layer.
 
         `12+norm` is layer 12 after the final norm.
         """
@@ -113,7 +113,7 @@ class Curves:
     def language_neutral(self, top: int = 10) -> pl.DataFrame:
         """The `top` most and least language-neutral neurons of each layer, by mean |correlation| over pairs."""
         if self.neurons.is_empty():
-            raise UsageError("no neuron correlations here; ask similarity for the index 'anc'")
+            raise UsageError("these curves have no neuron correlations: compute similarity with the index 'anc'")
         ranked = (
             self.neurons.group_by("model", "layer", "stage", "neuron", maintain_order=True)
             .agg(pl.col("correlation").abs().mean().alias("mean"), pl.col("correlation").abs().min().alias("lowest"))
@@ -122,20 +122,20 @@ class Curves:
                 pl.len().over("model", "layer", "stage").alias("of"),
             )
         )
-        kept = ranked.filter((pl.col("rank") <= top) | (pl.col("rank") > pl.col("of") - top))
-        return kept.sort("model", "layer", "stage", "rank")
+        extremes = ranked.filter((pl.col("rank") <= top) | (pl.col("rank") > pl.col("of") - top))
+        return extremes.sort("model", "layer", "stage", "rank")
 
     def plot(self, index: str | None = None, *, pairs: bool = True) -> altair.ConcatChart:
-        """A chart for each index (or for one): a line per pair, or with `pairs=False` the mean and spread of all."""
+        """One chart per index (or for one index): a line per pair, or mean and spread over pairs with `pairs=False`."""
         from isogloss.results.figures.curves import curve_chart
 
-        wanted = [check_name(index, self.indexes, "index of these curves")] if index else self.indexes
-        return curve_chart(self._single() if pairs else self.mean(), wanted, self.labels, pairs)
+        indexes = [check_name(index, self.indexes, "index of these curves")] if index else self.indexes
+        return curve_chart(self._single() if pairs else self.mean(), indexes, self.labels, pairs)
 
     def write(self, path: str | os.PathLike[str], *, pairs: bool = True) -> None:
         """Rows as `.csv`, `.tsv`, `.parquet` or `.json`; the charts as `.html`, `.svg`, `.png` or `.pdf`.
 
-        With `pairs=False` mean and spread over the pairs.
+        With `pairs=False`, mean and spread over the pairs.
         """
         from isogloss.results.rows.files import write_chart, write_rows
 
@@ -143,12 +143,14 @@ class Curves:
             write_chart(self.plot(pairs=pairs), path)
 
     def _single(self) -> pl.DataFrame:
-        """The rows, if each is the only one of its curve and place: means of what cannot be told apart say nothing."""
-        place = [*self.labels, *PAIR, "index", "layer", "stage"]
-        twice = self.frame.filter(self.frame.select(place).is_duplicated())
-        if not twice.is_empty():
-            first = twice.row(0, named=True)
-            told = f"{first['index']} of {first['model']}, {first['source']}-{first['target']}, layer {first['layer']}"
-            of = "run" if "run" in twice.columns else "model"
-            raise UsageError(f"two values of {told}: keep the rows of one {of}, such as Curves(curves.frame.filter(…))")
+        """The rows, checked to be unique for each curve, layer and stage: others could not be distinguished."""
+        key = [*self.labels, *PAIR, "index", "layer", "stage"]
+        duplicates = self.frame.filter(self.frame.select(key).is_duplicated())
+        if not duplicates.is_empty():
+            first = duplicates.row(0, named=True)
+            name = f"{first['index']} of {first['model']}, {first['source']}-{first['target']}, layer {first['layer']}"
+            unit = "run" if "run" in duplicates.columns else "model"
+            raise UsageError(
+                f"two values of {name}: select the rows of one {unit}, e.g. Curves(curves.frame.filter(…))"
+            )
         return self.frame

@@ -1,4 +1,4 @@
-"""Distances of related and unrelated words, model by model: histograms, and how well they keep apart."""
+"""Distances of related and unrelated words by model: histograms, and how well they separate."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SUMMARY_COLUMNS = {
     "d_prime": pl.Float64,
     "n": pl.Int64,  # related pairs
 }
-SHARE_COLUMNS = {  # of the squared distance of related pairs, in the dimensions that carry most of it
+SHARE_COLUMNS = {  # share of the squared distance of related pairs in the dimensions with the largest differences
     "model": pl.String,
     "pair": pl.String,
     "layer": pl.String,
@@ -45,7 +45,7 @@ SHARE_COLUMNS = {  # of the squared distance of related pairs, in the dimensions
 
 @dataclass(frozen=True)
 class DistanceHistograms:
-    """What `ig.word_distances` returns; those of several language pairs add with `+`."""
+    """The return value of `ig.word_distances`; those of several language pairs add with `+`."""
 
     frame: pl.DataFrame
     summary: pl.DataFrame
@@ -53,38 +53,40 @@ class DistanceHistograms:
 
     def __add__(self, other: DistanceHistograms) -> DistanceHistograms:
         frames = ((self.frame, other.frame), (self.summary, other.summary), (self.shares, other.shares))
-        return DistanceHistograms(*(pl.concat(both) for both in frames))
+        return DistanceHistograms(*(pl.concat(pair) for pair in frames))
 
     def labelled(self) -> DistanceHistograms:
-        """Those of a study as those of models by name: column, fine-tuned or not, and whatever else differs.
+        """The histograms of a study with a `model` that names condition, fine-tuning and whatever else differs.
 
         "Adjusted" was measured before fine-tuning, "Adjusted, fine-tuned (nli)" after it.
         """
         if "changes" not in self.frame.columns:
             return self
-        several = {name for name in ("study", "model", "source", "seed") if self.frame[name].n_unique() > 1}
-        before = [pl.col(name) for name in ("study", "model") if name in several]
-        task = pl.format("{} from {}", "task", "source") if "source" in several else pl.col("task")
+        distinct = {name for name in ("study", "model", "source", "seed") if self.frame[name].n_unique() > 1}
+        prefixes = [pl.col(name) for name in ("study", "model") if name in distinct]
+        task = pl.format("{} from {}", "task", "source") if "source" in distinct else pl.col("task")
         after = pl.when(pl.col("when") == "after").then(pl.concat_str(pl.lit(", fine-tuned ("), task, pl.lit(")")))
-        seed = [pl.format(", seed {}", "seed")] if "seed" in several else []
-        column = pl.concat_str("changes", after.otherwise(pl.lit("")), *seed)
-        name = pl.concat_str(*before, column, separator=" ")
+        seed = [pl.format(", seed {}", "seed")] if "seed" in distinct else []
+        condition = pl.concat_str("changes", after.otherwise(pl.lit("")), *seed)
+        name = pl.concat_str(*prefixes, condition, separator=" ")
         frames = (self.frame, self.summary, self.shares)
         schemas = (HISTOGRAM_COLUMNS, SUMMARY_COLUMNS, SHARE_COLUMNS)
-        named = (one.with_columns(model=name).select(*schema) for one, schema in zip(frames, schemas, strict=True))
-        return DistanceHistograms(*(one.unique(maintain_order=True) for one in named))
+        labelled = (
+            frame.with_columns(model=name).select(*schema) for frame, schema in zip(frames, schemas, strict=True)
+        )
+        return DistanceHistograms(*(frame.unique(maintain_order=True) for frame in labelled))
 
     def table(self) -> pl.DataFrame:
-        """The summary with the shares of the distance beside it, a column for each number of dimensions."""
+        """The summary with the shares of the distance, one column per number of dimensions."""
         if self.shares.is_empty():
             return self.summary
         key = [name for name in self.shares.columns if name not in ("dimensions", "share")]
-        named = self.shares.with_columns(dimensions=pl.format("top {}", "dimensions"))
-        wide = named.pivot("dimensions", index=key, values="share")
+        labelled = self.shares.with_columns(dimensions=pl.format("top {}", "dimensions"))
+        wide = labelled.pivot("dimensions", index=key, values="share")
         return self.summary.join(wide, on=key, how="left", maintain_order="left")
 
     def plot(self, metric: str = "l2") -> altair.ConcatChart:
-        """A panel for each language pair and model, related and unrelated words over each other."""
+        """One panel per language pair and model; related and unrelated words overlaid."""
         from isogloss.results.figures.distances import distance_chart
 
         return distance_chart(self.frame, self.summary, metric)

@@ -1,36 +1,38 @@
-"""Rows and charts to files, the form chosen by the suffix, atomically."""
+"""Write rows and charts to files atomically; the suffix selects the format."""
 
 from __future__ import annotations
 
 import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from isogloss.core.errors import MissingExtra, UsageError
+from isogloss.core.errors import UsageError
 from isogloss.core.files import atomic_write_binary
+from isogloss.results.figures.vega import vega_converter
 
 if TYPE_CHECKING:
     import altair
 
-ROWS = (".csv", ".tsv", ".parquet", ".json")
-CHARTS = (".html", ".svg", ".png", ".pdf")
+ROW_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
+CHART_SUFFIXES = (".html", ".svg", ".png", ".pdf")
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix of a file we can write, checked before any work is done."""
+    """The suffix of a file in a known format, checked before any computation."""
     suffix = Path(path).suffix
-    if suffix not in ROWS + CHARTS:
-        raise UsageError(f"{os.fspath(path)}: expected one of {', '.join(ROWS + CHARTS)}, got '{suffix}'")
+    if suffix not in ROW_SUFFIXES + CHART_SUFFIXES:
+        expected = ", ".join(ROW_SUFFIXES + CHART_SUFFIXES)
+        raise UsageError(f"{os.fspath(path)}: expected one of {expected}, got '{suffix}'")
     return suffix
 
 
 def write_rows(frame: pl.DataFrame, path: str | os.PathLike[str]) -> bool:
-    """Write the rows if the suffix is one of rows; False if it is one of charts."""
+    """Write the rows if the suffix is a format of rows; False if it is a format of charts."""
     suffix = check_suffix(path)
-    if suffix in CHARTS:
+    if suffix in CHART_SUFFIXES:
         return False
     buffer = io.BytesIO()
     if suffix == ".parquet":
@@ -45,21 +47,15 @@ def write_rows(frame: pl.DataFrame, path: str | os.PathLike[str]) -> bool:
 
 
 def write_chart(chart: altair.TopLevelMixin, path: str | os.PathLike[str]) -> None:
-    """A chart as one file: an interactive page that needs no network, or a picture."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise MissingExtra("vl-convert-python", "figures") from None
-    convert: Any = vl_convert
-    specification = chart.to_dict()
-    suffix = Path(path).suffix
+    """A chart as one file: an interactive page that needs no network, or an image."""
+    convert, spec, suffix = vega_converter(), chart.to_dict(), Path(path).suffix
     if suffix == ".html":
-        data = convert.vegalite_to_html(specification, bundle=True).encode()
+        data = convert.vegalite_to_html(spec, bundle=True).encode()
     elif suffix == ".svg":
-        data = convert.vegalite_to_svg(specification).encode()
+        data = convert.vegalite_to_svg(spec).encode()
     elif suffix == ".png":
-        data = convert.vegalite_to_png(specification, scale=2)
+        data = convert.vegalite_to_png(spec, scale=2)
     else:
-        data = convert.vegalite_to_pdf(specification)
+        data = convert.vegalite_to_pdf(spec)
     with atomic_write_binary(path) as file:
         file.write(data)

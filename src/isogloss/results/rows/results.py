@@ -13,7 +13,7 @@ from isogloss.core.registry import check_name
 if TYPE_CHECKING:
     import altair
 
-# `split` tells the source's dev set, on which the epoch was chosen, from the test sets
+# `split` distinguishes the source's dev set, on which the epoch was selected, from the test sets
 RESULT_COLUMNS = {
     "study": pl.String,
     "run": pl.String,
@@ -28,24 +28,25 @@ RESULT_COLUMNS = {
     "value": pl.Float64,
     "n": pl.Int64,  # items
 }
-EXPERIMENT = ["study", "model", "changes", "task", "source"]  # what seeds repeat
+EXPERIMENT = ["study", "model", "changes", "task", "source"]  # identical for all seeds of an experiment
+NO_INTERVENTION = "no intervention"  # label of the unchanged model, whose `changes` are ""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What `ig.transfer` returns. Results of several models, tasks or changes add with `+`.
+    """The return value of `ig.transfer`. Results of several models, tasks or interventions add with `+`.
 
-    `predictions` is lazy: one row per run, target and item, with gold, prediction and what was read (`text`:
-    words, or texts by name) as JSON, and the item's counts of each metric in columns such as `accuracy.correct`.
+    `predictions` is lazy: one row per run, target and item, with gold label, prediction and input (`text`: words, or
+    named texts) as JSON, and the item's counts of each metric in columns such as `accuracy.correct`.
     """
 
     frame: pl.DataFrame
     predictions: pl.LazyFrame = field(default_factory=pl.LazyFrame)
 
     def __add__(self, other: Results) -> Results:
-        both = [r.predictions for r in (self, other) if r.predictions.collect_schema()]
-        joined = pl.concat(both, how="diagonal_relaxed") if both else pl.LazyFrame()
-        return Results(pl.concat([self.frame, other.frame]), joined)
+        frames = [results.predictions for results in (self, other) if results.predictions.collect_schema()]
+        predictions = pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame()
+        return Results(pl.concat([self.frame, other.frame]), predictions)
 
     @property
     def metrics(self) -> list[str]:
@@ -59,16 +60,16 @@ class Results:
     def gaps(self) -> pl.DataFrame:
         """The test rows with `gap`: the same run's score in the source language minus this one.
 
-        The source's own test set is what others are held against; its dev set where it has none.
+        The source score is that of the source's test set, or of its dev set where it has no test set.
         """
-        at_home = self.frame.filter(pl.col("target") == pl.col("source")).sort("split", descending=True)
-        at_home = at_home.unique(["run", "metric"], keep="first", maintain_order=True)  # "test" before "dev"
-        home = at_home.select("run", "metric", pl.col("value").alias("home"))
-        rows = self.tests.join(home, on=["run", "metric"], how="left", maintain_order="left")
-        return rows.with_columns(gap=pl.col("home") - pl.col("value")).drop("home")
+        in_source = self.frame.filter(pl.col("target") == pl.col("source")).sort("split", descending=True)
+        in_source = in_source.unique(["run", "metric"], keep="first", maintain_order=True)  # "test" before "dev"
+        source_scores = in_source.select("run", "metric", pl.col("value").alias("source_score"))
+        rows = self.tests.join(source_scores, on=["run", "metric"], how="left", maintain_order="left")
+        return rows.with_columns(gap=pl.col("source_score") - pl.col("value")).drop("source_score")
 
     def table(self, metric: str | None = None) -> pl.DataFrame:
-        """One row per experiment, target and metric: mean and deviation over seeds, and the cross-lingual gap."""
+        """One row per experiment, target and metric: mean and standard deviation over seeds, and cross-lingual gap."""
         rows = self.gaps()
         if metric is not None:
             rows = rows.filter(pl.col("metric") == check_name(metric, self.metrics, "metric of these results"))
@@ -83,28 +84,28 @@ class Results:
         )
 
     def gap(self, metric: str | None = None) -> pl.DataFrame:
-        """The cross-lingual gap to each target other than the source: mean and deviation over seeds."""
+        """The cross-lingual gap to each target except the source: mean and standard deviation over seeds."""
         table = self.table(metric).filter(pl.col("target") != pl.col("source"))
         return table.select(*EXPERIMENT, "target", "metric", "gap", "gap_sd", "seeds")
 
     def deltas(self, reference: str = "REF", *, test: str = "crossed") -> pl.DataFrame:
-        """What each change costs against the reference, target by target: see `results.deltas`."""
+        """The difference of each condition to the reference, by target: see `results.comparisons.deltas`."""
         from isogloss.results.comparisons.deltas import deltas
 
         return deltas(self.frame, self.predictions, reference=reference, test=test)
 
     def source_to_x(self, reference: str = "REF") -> pl.DataFrame:
-        """The same for the source itself and for the mean over all other targets: see `results.transfer_means`."""
+        """The same for the source and for the mean over all other targets: see `results.comparisons.transfer_means`."""
         from isogloss.results.comparisons.transfer_means import source_to_x
 
         return source_to_x(self.frame, self.predictions, reference=reference)
 
     def plot(self, metric: str | None = None) -> altair.Chart:
-        """A panel per metric, a line per target: each seed's score, and their mean."""
+        """One panel per metric, one row per target: the score of each seed, and their mean."""
         from isogloss.results.figures.scores import score_chart
 
-        wanted = [check_name(metric, self.metrics, "metric of these results")] if metric else self.metrics
-        return score_chart(self.tests, wanted)
+        metrics = [check_name(metric, self.metrics, "metric of these results")] if metric else self.metrics
+        return score_chart(self.tests, metrics)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Rows as `.csv`, `.tsv`, `.parquet` or `.json`; the chart as `.html`, `.svg`, `.png` or `.pdf`."""

@@ -1,1 +1,1 @@
-"""Tables for people: cells, formats, colours."""
+"""Tables as text cells, their formats and colours."""

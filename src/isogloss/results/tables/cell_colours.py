@@ -1,8 +1,8 @@
-"""The colours of the paper's tables: how far below the reference is a cell?
+"""The colours of the paper's tables: how far is a cell below the reference?
 
 Four classes: at or above the reference, below it, at least 2 and at least 5 points below it (5 and 10 in the
-paper's Table 5). The class is that of the value as it is printed, so that a cell's number and colour agree. Blue
-and shades of orange that darken step by step: told apart by colour-blind readers, and in grey.
+paper's Table 5). The class is that of the printed value, so that number and colour of a cell agree. Blue and
+increasingly dark shades of orange can be distinguished by colour-blind readers and in grey.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ STEPS = (2.0, 5.0)  # points below the reference
 
 @dataclass(frozen=True)
 class Shade:
-    """Colours of a cell and of the text in it, as `#RRGGBB`."""
+    """Background and text colour of a cell, as `#RRGGBB`."""
 
     cell: str
     text: str
@@ -35,14 +35,14 @@ def cell_class(points: float, steps: Sequence[float] = STEPS, decimals: int = 2)
     >>> cell_class(0.04), cell_class(-0.96), cell_class(-1.999), cell_class(-15.77)
     ('at-least-reference', 'below', 'far-below', 'farthest-below')
     """
-    shown = round(points, decimals)
-    if shown >= 0:
+    printed = round(points, decimals)
+    if printed >= 0:
         return "at-least-reference"
-    return ["below", "far-below", "farthest-below"][sum(shown <= -step for step in steps)]
+    return ["below", "far-below", "farthest-below"][sum(printed <= -step for step in steps)]
 
 
 def legend(steps: Sequence[float] = STEPS) -> dict[str, str]:
-    """What each class means, in the words of the paper.
+    """The meaning of each class, as in the paper.
 
     >>> legend()["far-below"]
     '≤ −2 points'

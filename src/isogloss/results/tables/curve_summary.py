@@ -1,4 +1,4 @@
-"""Curves in a few numbers: similarity at the first, the best and the last layer, before and after fine-tuning."""
+"""Summary of curves: similarity at the first, the best and the last layer, before and after fine-tuning."""
 
 from __future__ import annotations
 
@@ -9,39 +9,37 @@ from isogloss.results.tables.tables import Cell, Table
 
 TIMES = ("before", "after")
 PLACES = ("first", "best", "last")
-MOST_ROWS = 40  # of a table that is looked at in a terminal
+MAX_ROWS = 40  # of a table in a terminal
 
 
 def curve_table(curves: Curves) -> Table:
-    """A row per pair and index, means over seeds; the best layer's number stands in parentheses.
+    """One row per pair and index, means over seeds; the number of the best layer is in parentheses.
 
-    Where that would be more than `MOST_ROWS`, a row is the mean over the pairs of a source.
+    With more than `MAX_ROWS` rows, each row is the mean over the pairs of a source instead.
     """
     times = [when for when in TIMES if when in curves.frame["when"]]
     labels = [name for name in curves.labels if name not in ("seed", "when") and curves.frame[name].n_unique() > 1]
-    if times == ["before"]:  # which is the same for every task
+    if times == ["before"]:  # the same for every task
         labels = [name for name in labels if name != "task"]
     key = [*labels, "source", "target", "index"]
     summary = _summary(curves.frame, key)
-    if summary.select(key).n_unique() > MOST_ROWS:
+    if summary.select(key).n_unique() > MAX_ROWS:
         key.remove("target")
         summary = _summary(curves.frame, key)
     body = []
     for values, rows in summary.group_by(key, maintain_order=True):
-        named = dict(zip(key, values, strict=True))
-        pair = f"{named['source']}-{named.get('target', 'X')}"
+        properties = dict(zip(key, map(str, values), strict=True))
+        pair = f"{properties['source']}-{properties.get('target', 'X')}"
         by_time = {row["when"]: row for row in rows.iter_rows(named=True)}
-        told = [str(named[name]) for name in labels]
-        numbers = [_shown(by_time.get(when), place) for when in times for place in PLACES]
-        body.append(
-            (*(Cell(one) for one in (*told, pair, named["index"])), *(Cell(one, number=True) for one in numbers))
-        )
+        names = (*(properties[name] for name in labels), pair, properties["index"])
+        numbers = [_value_text(by_time.get(when), place) for when in times for place in PLACES]
+        body.append((*map(Cell, names), *(Cell(number, number=True) for number in numbers)))
     places = [f"{place} layer" if times == ["before"] else f"{when} {place}" for when in times for place in PLACES]
     return Table((*labels, "source-target", "index", *places), tuple(body))
 
 
 def _summary(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """First, best and last value of each mean curve, and the best one's layer; the final norm is no layer."""
+    """First, best and last value of each mean curve, and the best layer; the final norm is not a layer."""
     rows = frame.filter(pl.col("stage") != FINAL_NORM, pl.col("value").is_finite())
     means = rows.group_by([*key, "when", "layer"], maintain_order=True).agg(pl.col("value").mean()).sort("layer")
     return means.group_by([*key, "when"], maintain_order=True).agg(
@@ -52,7 +50,7 @@ def _summary(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
     )
 
 
-def _shown(row: dict[str, float] | None, place: str) -> str:
+def _value_text(row: dict[str, float] | None, place: str) -> str:
     if row is None:
         return ""
     return f"{row[place]:.2f}" + (f" ({row['layer']})" if place == "best" else "")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.core.hardware import kind_of
-from isogloss.results.rows.study_results import StudyResults, read_study_results
+from isogloss.results.rows.study_reader import read_study_results
+from isogloss.results.rows.study_results import StudyResults
 from isogloss.store.entries import Damaged, Store
 from isogloss.store.study_records import write_record
 from isogloss.studies.execution.backends import Backend, Outcome, new_backend

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from isogloss.results.rows.study_results import read_published
+from isogloss.results.rows.study_reader import read_published
 from isogloss.store.study_records import Record
 from isogloss.studies.planning.plan import Plan
 
