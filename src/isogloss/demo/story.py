@@ -79,8 +79,8 @@ def reinit_section(inputs: ReportInputs) -> Section:
         row["change"]: row["delta"] for row in statistics.deltas.filter(target=SOURCE).iter_rows(named=True)
     }
     descriptions = [
-        f"layers {row['change']}: {signed_points(row['delta'])} points of {row['metric']} on average in other languages, "
-        f"{signed_points(source_deltas[row['change']])} in {SOURCE} itself"
+        f"layers {row['change']}: {signed_points(row['delta'])} points of {row['metric']} on average in other "
+        f"languages, {signed_points(source_deltas[row['change']])} in {SOURCE} itself"
         for row in (other_languages.row(0, named=True), other_languages.row(-1, named=True))
     ]
     rows = pl.concat([statistics.deltas, statistics.means], how="diagonal")
