@@ -142,5 +142,6 @@ def _scaled(values: Floats, scale: int) -> list[object]:
     """
     finite = np.isfinite(values)
     integers = np.rint(np.where(finite, values, 0) * scale).astype(int)
-    lists: list[object] = (integers if finite.all() else np.where(finite, integers.astype(object), None)).tolist()
+    nullable = integers if finite.all() else np.where(finite, integers.astype(object), np.array(None))
+    lists: list[object] = nullable.tolist()
     return lists

@@ -122,14 +122,16 @@ def example_item(rows: Sequence[ScoredRow | None]) -> ExampleItem:
     item: ExampleItem = {"item": int(str(first["item"])), "scores": [_score(row) for row in rows]}
     if isinstance(gold, list) and not (gold and isinstance(gold[0], int)):  # a tag or an arc for each word
         words = text if isinstance(text, list) else [str(number) for number in range(1, len(gold) + 1)]
-        item |= {"words": _cut(words, MAX_WORD_CHARACTERS), "gold": _cut(gold, MAX_WORD_CHARACTERS)}
-        return item | {"predicted": _cut(predicted, MAX_WORD_CHARACTERS), "more": max(0, len(words) - MAX_WORDS)}
+        item["words"], item["more"] = _cut(words, MAX_WORD_CHARACTERS), max(0, len(words) - MAX_WORDS)
+        item["gold"], item["predicted"] = _cut(gold, MAX_WORD_CHARACTERS), _cut(predicted, MAX_WORD_CHARACTERS)
+        return item
     if isinstance(gold, list):  # start and end of an answer, the paragraph, all answers
         start, _, context, answers, *_ = gold
         predicted = [None if span is None else context[span[0] : span[1]] for span in predicted]
         text = {**(text or {}), "paragraph": _around(context, start)}
         gold = " / ".join(dict.fromkeys(answers))
-    return item | {"text": _cut(text or {}), "gold": _cut(gold), "predicted": _cut(predicted)}
+    item["text"], item["gold"], item["predicted"] = _cut(text or {}), _cut(gold), _cut(predicted)
+    return item
 
 
 def _score(row: ScoredRow | None) -> float | None:

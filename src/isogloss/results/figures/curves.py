@@ -27,7 +27,7 @@ def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], labels: Sequence[st
     return configured
 
 
-def _panel(rows: pl.DataFrame, index: str, line: str, selected: alt.Parameter) -> alt.LayerChart:
+def _panel(rows: pl.DataFrame, index: str, line: str, selected: alt.Parameter) -> alt.LayerChart | alt.FacetChart:
     """Lines over the layers with a band for the interval; diamonds are the output of the final norm."""
     lines = rows[line].n_unique()
     colours = alt.Scale(range=PALETTE) if lines <= len(PALETTE) else alt.Scale(scheme="tableau20")
@@ -46,9 +46,7 @@ def _panel(rows: pl.DataFrame, index: str, line: str, selected: alt.Parameter) -
     marks = [band, curve]
     if "final norm" in rows["stage"]:
         marks.append(base.transform_filter("datum.stage == 'final norm'").mark_point(shape="diamond", size=60))
-    chart: alt.LayerChart = alt.layer(*marks)
-    sized: alt.LayerChart = chart.properties(title=index, width=PANEL_WIDTH, height=PANEL_HEIGHT)
-    return sized
+    return alt.layer(*marks).properties(title=index, width=PANEL_WIDTH, height=PANEL_HEIGHT)
 
 
 def _line_names(rows: pl.DataFrame, labels: Sequence[str], pairs: bool) -> tuple[str, pl.DataFrame]:

@@ -21,7 +21,7 @@ def score_chart(rows: pl.DataFrame, metrics: Sequence[str]) -> alt.Chart:
     return chart
 
 
-def _panel(rows: pl.DataFrame, metric: str, order: Sequence[str]) -> alt.LayerChart:
+def _panel(rows: pl.DataFrame, metric: str, order: Sequence[str]) -> alt.LayerChart | alt.FacetChart:
     experiments = rows["experiment"].n_unique()
     base = alt.Chart({"values": rows.to_dicts()}).encode(
         y=alt.Y("target:N", sort=list(order), title=None),
@@ -36,9 +36,7 @@ def _panel(rows: pl.DataFrame, metric: str, order: Sequence[str]) -> alt.LayerCh
     )
     means = base.mark_tick(thickness=3).encode(x="mean(value):Q")
     height = ROW_HEIGHT * max(1, experiments) * max(1, len(order))
-    chart: alt.LayerChart = alt.layer(seeds, means)
-    sized: alt.LayerChart = chart.properties(title=metric, width=PANEL_WIDTH, height=height)
-    return sized
+    return alt.layer(seeds, means).properties(title=metric, width=PANEL_WIDTH, height=height)
 
 
 def _experiment(rows: pl.DataFrame) -> pl.Expr:

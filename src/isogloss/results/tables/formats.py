@@ -64,8 +64,7 @@ def comma_separated(table: Table) -> str:
     rows = [table.head, *([cell.text for cell in row] for row in table.body)]
     has_returns = any("\r" in cell for row in rows for cell in row)  # not quoted by Python before 3.13
     text = io.StringIO()
-    quoting = csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL
-    csv.writer(text, lineterminator="\n", quoting=quoting).writerows(rows)
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL).writerows(rows)
     return text.getvalue()
 
 
