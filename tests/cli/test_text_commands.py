@@ -39,9 +39,9 @@ def test_parallel_text(tmp_path: Path) -> None:
     ("options", "code", "message"),
     [
         (["--out", "same"], 2, "--out must be another file"),
-        (["--out", "x", "--lang", "ckb", "--inverse"], 2, "the scheme 'sorani' cannot be undone"),
+        (["--out", "x", "--lang", "ckb", "--inverse"], 2, "the scheme 'sorani' is not reversible"),
         (["--out", "x", "--scheme", "cyrilic"], 2, "did you mean 'cyrillic'"),
-        (["--out", "x"], 2, "give the language (lang=) or the scheme"),
+        (["--out", "x"], 2, "expected a language (lang=) or a scheme (scheme=)"),
     ],
 )
 def test_errors_are_one_line(

@@ -9,7 +9,7 @@ import pytest
 
 from isogloss.core.errors import UnknownName
 from isogloss.languages import facts
-from isogloss.languages.pretrained import PUBLISHED, pretraining_languages
+from isogloss.languages.pretrained import PRETRAINING_LISTS, pretraining_languages
 
 ROWS = [["wo", "Wolof", "wol", ["Latn", "Arab"], ["Atlantic-Congo", "North-Central Atlantic"]],
         ["en", "English", "eng", ["Latn"], ["Indo-European", "Classical Indo-European", "Germanic"]],
@@ -67,7 +67,7 @@ def test_the_real_database(fresh: Path) -> None:
     }  # fmt: skip
     found = {code: facts.language(code) for code in expected}
     assert {code: (one.scripts[0], one.family, one.branch) for code, one in found.items()} == expected
-    for model in PUBLISHED:
+    for model in PRETRAINING_LISTS:
         assert pretraining_languages(model) <= set(facts.languages())
     assert (found["ug"].iso639_3, facts.language("wo").name) == ("uig", "Wolof")
     assert len(facts.languages()) > 7000

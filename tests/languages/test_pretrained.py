@@ -6,12 +6,12 @@ import langcodes
 import pytest
 
 from isogloss.core.errors import UnknownName
-from isogloss.languages.pretrained import PUBLISHED, pretrained_in, pretraining_languages
+from isogloss.languages.pretrained import PRETRAINING_LISTS, pretrained_in, pretraining_languages
 
 
 @pytest.mark.parametrize(("model", "count"), [("mBERT", 104), ("XLM-R", 100), ("XGLM", 30)])
 def test_as_many_as_published(model: str, count: int) -> None:
-    codes = PUBLISHED[model].split()
+    codes = PRETRAINING_LISTS[model].split()
     assert len(codes) == len(set(codes)) == count
     assert all(map(langcodes.tag_is_valid, codes))
 

@@ -46,7 +46,7 @@ def clean(
     """Keep the lines that are text in one language, each once, and say what was dropped and why."""
     from isogloss.core.files import atomic_write
     from isogloss.corpora.formats.text import stream_files
-    from isogloss.text.cleaning.cleaning import judge, line_filter
+    from isogloss.text.cleaning.cleaning import drop_reasons, line_filter
 
     if output.resolve() in {path.resolve() for path in text}:
         raise UsageError("--out must be another file than the input")
@@ -67,7 +67,7 @@ def clean(
     with contextlib.ExitStack() as files:
         kept_file = files.enter_context(atomic_write(output))
         dropped_file = files.enter_context(atomic_write(dropped)) if dropped else None
-        for line, reason in judge(stream_files(text, repair), line_check):
+        for line, reason in drop_reasons(stream_files(text, repair), line_check):
             counts[reason or "kept"] += 1
             if reason is None:
                 kept_file.write(f"{line}\n")

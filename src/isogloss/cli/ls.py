@@ -82,10 +82,10 @@ def text_changes() -> Iterable[Row]:
 
 
 def schemes() -> Iterable[Row]:
-    from isogloss.text.transliteration.schemes import REVERSIBLE, SCHEMES, languages_of
+    from isogloss.text.transliteration.schemes import SCHEMES
 
-    for name in SCHEMES:
-        yield name, languages_of(name), "reversible" if name in REVERSIBLE else "", SCHEMES[name].summary
+    for name, scheme in SCHEMES.items():
+        yield name, scheme.languages, "reversible" if scheme.inverse else "", scheme.summary
 
 
 def backends() -> Iterable[Row]:

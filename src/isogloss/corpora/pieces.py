@@ -24,7 +24,7 @@ def new_text(pieces: Iterable[Piece]) -> str:
 def substitution_pieces(pattern: re.Pattern[str], replacements: Sequence[str], text: str) -> list[Piece]:
     """The pieces of a substitution: each match gets its replacement, characters between matches stay.
 
-    >>> matched(re.compile("sh"), ["š"], "she")
+    >>> substitution_pieces(re.compile("sh"), ["š"], "she")
     [('sh', 'š'), ('e', 'e')]
     """
     pieces: list[Piece] = []
@@ -39,7 +39,7 @@ def substitution_pieces(pattern: re.Pattern[str], replacements: Sequence[str], t
 def compose_pieces(first: Sequence[Piece], second: Sequence[Piece]) -> list[Piece]:
     """The pieces of two changes applied one after the other, as small as both allow.
 
-    >>> chained([("x", "ks"), ("a", "a")], [("k", "k"), ("s", "š"), ("a", "o")])
+    >>> compose_pieces([("x", "ks"), ("a", "a")], [("k", "k"), ("s", "š"), ("a", "o")])
     [('x', 'kš'), ('a', 'o')]
     """
     pieces: list[Piece] = []
@@ -60,7 +60,7 @@ def compose_pieces(first: Sequence[Piece], second: Sequence[Piece]) -> list[Piec
 def map_spans(pieces: Sequence[Piece], spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans `(start, stop)` of the old text in the new text, widened to whole pieces.
 
-    >>> moved([("sh", "š"), ("e", "e")], [(1, 3), (2, 3)])
+    >>> map_spans([("sh", "š"), ("e", "e")], [(1, 3), (2, 3)])
     [(0, 2), (1, 2)]
     """
     old_starts = [0, *accumulate(len(piece[0]) for piece in pieces)]

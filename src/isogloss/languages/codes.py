@@ -1,7 +1,7 @@
-"""Language codes: one spelling per language, and the code a file name carries.
+"""Language codes: one canonical code per language, and the language that a file name states.
 
-Codes are BCP-47 as `langcodes` standardises them, members of a macro-language folded into it
-(`eng` → `en`, `cmn` → `zh`, `arb` → `ar`), so that corpora from different sources meet.
+Codes are BCP-47 as standardised by `langcodes`; members of a macro-language get its code (`eng` → `en`, `cmn` → `zh`,
+`arb` → `ar`), so that corpora from different sources agree.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 
 import langcodes
 
-UNKNOWN = "und"  # BCP-47's own word for "undetermined"
+UNKNOWN = "und"  # "undetermined" in BCP-47
 
-# Naming habits of the data sets of this field; the first group is the language.
+# file names of common datasets; the first group is the language
 FILE_NAMES = [
     re.compile(pattern)
     for pattern in (
         r"^([a-z]{2,3})_[a-z]+-ud-(?:train|dev|test)",  # en_ewt-ud-train.conllu
         r"^([a-z]{2,3})-ud-(?:train|dev|test)",  # ar-ud-dev.conllu
-        r"context-([a-z]{2,3})-question-",  # MLQA: the paragraph's language
+        r"context-([a-z]{2,3})-question-",  # MLQA: the language of the paragraph
         r"^tatoeba\.[a-z]{3}-eng\.([a-z]{3})$",
         r"^(?:xquad|tydiqa\.goldp)\.([a-z]{2,3})\.",
         r"^(?:train|dev|test|valid|validation)[-_.]([a-z]{2,3})(?:\.|$)",  # PAN-X, XNLI
@@ -40,8 +40,8 @@ PAIR_NAMES = [
     )
 ]
 
-# codes of real languages that file names use for something else
-NO_LANGUAGES = {
+# valid codes that are usually other words in file names
+NOT_LANGUAGES = {
     "all", "bin", "bpe", "cfg", "csv", "dep", "dev", "doc", "ext", "ids", "lab", "lex", "log", "low", "map", "mix",
     "mod", "ner", "new", "nli", "old", "par", "pos", "raw", "res", "run", "seg", "set", "src", "sub", "sys", "tag",
     "tgt", "tmp", "toy", "tsv", "txt", "vec", "xml",
@@ -50,7 +50,7 @@ NO_LANGUAGES = {
 
 @cache
 def canonical(code: str) -> str:
-    """The one spelling of a language code.
+    """The canonical form of a language code.
 
     >>> canonical("eng"), canonical("cmn"), canonical("ckb")
     ('en', 'zh', 'ckb')
@@ -62,7 +62,7 @@ def canonical(code: str) -> str:
 
 
 def pair_code(source: str, target: str) -> str:
-    """One code for a language pair; `>` because `en-ru` would read as English of Russia.
+    """The code of a language pair; with `>` because `en-ru` means English of Russia.
 
     >>> pair_code("eng", "rus")
     'en>ru'
@@ -71,7 +71,7 @@ def pair_code(source: str, target: str) -> str:
 
 
 def pair_of_path(path: str | os.PathLike[str]) -> tuple[str, str] | None:
-    """The language pair a file's name (or its folder's) declares.
+    """The language pair that the name of a file or of its folder states.
 
     >>> pair_of_path("lexicons/eng-rus.tsv.xz"), pair_of_path("pud/en-fr/alignment.json")
     (('en', 'ru'), ('en', 'fr'))
@@ -85,7 +85,7 @@ def pair_of_path(path: str | os.PathLike[str]) -> tuple[str, str] | None:
 
 
 def language_of_path(path: str | os.PathLike[str]) -> str:
-    """The language a file's name (or its folder's) declares, or `und`.
+    """The language that the name of a file or of its folder states, or `und`.
 
     >>> language_of_path("ud/en_ewt-ud-train.conllu.xz"), language_of_path("masakhaner/bam/train.txt")
     ('en', 'bm')
@@ -99,15 +99,15 @@ def language_of_path(path: str | os.PathLike[str]) -> str:
 
 
 def _stem(path: Path) -> str:
-    """The file's name without the suffixes of compression and format."""
+    """The file name without suffixes of compression and format."""
     return re.sub(r"(?:\.(?:gz|xz|bz2|conllu|tsv|csv|txt|json|jsonl))+$", "", path.name)
 
 
 @cache
 def is_language(code: str) -> bool:
-    """Registered codes only, and no word that file names use for something else.
+    """Whether this is a registered code, and not a common word in file names.
 
     >>> is_language("wol"), is_language("dev")
     (True, False)
     """
-    return langcodes.tag_is_valid(code) and code not in NO_LANGUAGES
+    return langcodes.tag_is_valid(code) and code not in NOT_LANGUAGES

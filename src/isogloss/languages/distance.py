@@ -1,9 +1,9 @@
-"""How far apart two languages are, by descent, by script and, where URIEL is at hand, by syntax.
+"""Distances between languages by genealogy, by script and, if URIEL is installed, by syntax.
 
-Descent comes from Glottolog's tree, script from CLDR (see `facts`). Syntax is the cosine distance of URIEL's
-features (`syntax_knn`: what grammars state, gaps filled from related languages; Littell et al. 2017), which the
-package `lang2vec` carries. Its data file is read directly: the package itself no longer imports, as it asks for
-`pkg_resources`, which setuptools has dropped.
+Genealogy comes from the tree of Glottolog, script from CLDR (see `facts`). Syntax is the cosine distance of the
+features of URIEL (`syntax_knn`: from grammars, missing values predicted from related languages; Littell et al. 2017),
+which the package `lang2vec` contains. Its data file is read directly: the package itself cannot be imported any more,
+because it requires `pkg_resources`, which setuptools has removed.
 """
 
 from __future__ import annotations
@@ -12,36 +12,38 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isogloss.languages.facts import language
 
+FloatArray = NDArray[np.float64]
+
 
 def language_distance(source: str, target: str) -> dict[str, float]:
-    """Distances from 0 to 1: `genealogy`, `script`, and `syntax` where URIEL is installed and knows both.
+    """Distances from 0 to 1: `genealogy`, `script`, and `syntax` if URIEL is installed and has both languages.
 
-    `genealogy` is the share of the source's line of descent that the target is no part of: seen from English,
-    French and Russian are as far, however finely Glottolog divides their branches.
+    `genealogy` is the share of the ancestors of the source that are not ancestors of the target: French and Russian
+    have the same distance from English, however finely Glottolog divides their branches.
 
     >>> language_distance("en", "uig")["genealogy"], language_distance("en", "fr")["script"]
     (1.0, 0.0)
     """
     first, second = language(source), language(target)
-    found = {
+    distances = {
         "genealogy": _genealogy((*first.lineage, first.name), (*second.lineage, second.name)),
         "script": float(not set(first.scripts[:1]) & set(second.scripts[:1])),
     }
-    vectors = [syntax_features().get(one.iso639_3) for one in (first, second)]
+    vectors = [syntax_features().get(entry.iso639_3) for entry in (first, second)]
     if vectors[0] is not None and vectors[1] is not None:
-        found["syntax"] = _cosine(vectors[0], vectors[1])
-    return found
+        distances["syntax"] = _cosine(vectors[0], vectors[1])
+    return distances
 
 
 @cache
-def syntax_features() -> dict[str, Any]:
-    """URIEL's syntactic features by ISO 639-3 code; nothing where `lang2vec` is not installed."""
+def syntax_features() -> dict[str, FloatArray]:
+    """The syntactic features of URIEL by ISO 639-3 code; empty if `lang2vec` is not installed."""
     spec = find_spec("lang2vec")
     folders = spec.submodule_search_locations if spec else None
     if not folders:
@@ -52,9 +54,9 @@ def syntax_features() -> dict[str, Any]:
 
 
 def _genealogy(source: tuple[str, ...], target: tuple[str, ...]) -> float:
-    shared = (one == other for one, other in zip(source, target, strict=False))
+    shared = (source_group == target_group for source_group, target_group in zip(source, target, strict=False))
     return 1 - sum(takewhile(bool, shared)) / len(source)
 
 
-def _cosine(a: Any, b: Any) -> float:
+def _cosine(a: FloatArray, b: FloatArray) -> float:
     return float(max(0.0, 1 - a @ b / np.sqrt((a @ a) * (b @ b))))

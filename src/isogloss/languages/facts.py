@@ -1,8 +1,8 @@
-"""What is known about a language: name, scripts, family, and the models that saw it.
+"""Facts about a language: name, scripts, family, and the models pretrained on it.
 
-Names, scripts and families come from qwanqwa (Glottolog, Wikidata, CLDR and others in one database), the
-usual script first from CLDR through langcodes. The database takes seconds to load, so the few facts used
-here are written once to `isogloss/languages-….json` in the user's cache folder.
+Names, scripts and families come from qwanqwa, a database of Glottolog, Wikidata, CLDR and others; the most common
+script comes from CLDR through langcodes. The database takes seconds to load, so the facts used here are cached in
+`isogloss/languages-….json` in the cache folder of the user.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from isogloss.core.registry import check_name
 from isogloss.languages.codes import canonical
 from isogloss.languages.pretrained import base_language, pretrained_in
 
-FOLDED = {"Hans": "Hani", "Hant": "Hani", "Kore": "Hang"}  # as `script_of` tells them
-UMBRELLAS = {"Classical Indo-European"}  # steps of Glottolog's tree that no one means by "branch"
-EDITION = 1  # of the cached file: raise it when what is gathered changes
+MERGED_SCRIPTS = {"Hans": "Hani", "Hant": "Hani", "Kore": "Hang"}  # as `script_of` returns them
+SKIPPED_BRANCHES = {"Classical Indo-European"}  # groups of Glottolog that are not branches in the usual sense
+CACHE_FILE_VERSION = 1  # of the cached file: increase it when its content changes
 
 
 @dataclass(frozen=True)
 class Language:
-    """One language. `scripts` has the usual one first; `lineage` runs from the family down to the nearest group."""
+    """One language. `scripts` begins with the most common; `lineage` goes from the family to the smallest group."""
 
     code: str
     name: str
@@ -40,13 +40,13 @@ class Language:
 
     @property
     def family(self) -> str:
-        """The top-level family; a language without known relatives is its own."""
+        """The top-level family; an isolate is its own family."""
         return self.lineage[0] if self.lineage else self.name
 
     @property
     def branch(self) -> str:
-        """The first division of the family that the language belongs to."""
-        below = [group for group in self.lineage[1:] if group not in UMBRELLAS]
+        """The first-level branch of the family."""
+        below = [group for group in self.lineage[1:] if group not in SKIPPED_BRANCHES]
         return below[0] if below else self.family
 
     @property
@@ -55,15 +55,15 @@ class Language:
 
 
 def language(code: str) -> Language:
-    """The facts about a language, by any of its codes: `language("uig").scripts` is `("Arab",)`."""
-    known = languages()
-    return known[check_name(base_language(code), known, "language")]
+    """The facts about a language by any of its codes: `language("uig").scripts` is `("Arab",)`."""
+    by_code = languages()
+    return by_code[check_name(base_language(code), by_code, "language")]
 
 
 @cache
 def languages() -> dict[str, Language]:
     """Every language with an ISO 639-3 code, by canonical code."""
-    path = cache_folder() / f"languages-{EDITION}-{version('qwanqwa')}-{version('langcodes')}.json"
+    path = cache_folder() / f"languages-{CACHE_FILE_VERSION}-{version('qwanqwa')}-{version('langcodes')}.json"
     try:
         rows = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
@@ -79,24 +79,24 @@ def cache_folder() -> Path:
 
 
 def _gather() -> list[tuple[str, str, str, list[str], list[str]]]:
-    """A row per canonical code, from the database.
+    """One row per canonical code, from the database.
 
-    A macro-language (`ar`) often stands outside or high up in the database's tree: its place is that of the
-    member which CLDR lets stand for it (`arb`).
+    A macro-language (`ar`) is often missing or near the root of the tree of the database: its lineage is that of the
+    member that represents it in CLDR (`arb`).
     """
-    import qq  # loads for a second even before its database does
+    import qq  # the import alone takes a second
 
-    own: dict[str, Any] = {}
-    member: dict[str, Any] = {}
+    with_own_code: dict[str, Any] = {}
+    macro_members: dict[str, Any] = {}
     for languoid in qq.Database.load().all_languoids:
         iso = languoid.iso_639_3
         if iso:
             code = canonical(iso)
-            (own if langcodes.standardize_tag(iso) == code else member).setdefault(code, languoid)
+            (with_own_code if langcodes.standardize_tag(iso) == code else macro_members).setdefault(code, languoid)
     rows = []
-    for code in sorted({*own, *member}):
-        found = [languages[code] for languages in (own, member) if code in languages]
-        best, tree = found[0], max((languoid.family_tree for languoid in found), key=len)
+    for code in sorted({*with_own_code, *macro_members}):
+        languoids = [languages[code] for languages in (with_own_code, macro_members) if code in languages]
+        best, tree = languoids[0], max((languoid.family_tree for languoid in languoids), key=len)
         lineage = [group.name for group in reversed(tree)]
         rows.append((code, best.name_in("en") or best.name, best.iso_639_3, _scripts(code, best), lineage))
     return rows
@@ -104,5 +104,5 @@ def _gather() -> list[tuple[str, str, str, list[str], list[str]]]:
 
 def _scripts(code: str, languoid: Any) -> list[str]:
     usual = langcodes.Language.get(code).maximize().script
-    others = [script.iso_15924 for script in languoid.canonical_scripts or []] or languoid.script_codes or []
-    return list(dict.fromkeys(FOLDED.get(script, script) for script in [usual, *others] if script))
+    further_scripts = [script.iso_15924 for script in languoid.canonical_scripts or []] or languoid.script_codes or []
+    return list(dict.fromkeys(MERGED_SCRIPTS.get(script, script) for script in [usual, *further_scripts] if script))

@@ -1,8 +1,8 @@
-"""Which languages the well-known multilingual models were pretrained on, as their authors list them.
+"""The pretraining languages of well-known multilingual models, as listed by their authors.
 
 - mBERT: the 104 Wikipedias of `bert-base-multilingual-cased`,
   https://github.com/google-research/bert/blob/master/multilingual.md
-- XLM-R: the 100 languages of CC-100, romanised Indian languages and the Zawgyi font counted apart,
+- XLM-R: the 100 languages of CC-100, romanised Indian languages and the Zawgyi font counted separately,
   Conneau et al. 2020, https://arxiv.org/abs/1911.02116, table 6
 - XGLM: 30 languages, Lin et al. 2022, https://arxiv.org/abs/2112.10668, table 1
 """
@@ -14,7 +14,7 @@ from functools import cache
 from isogloss.core.registry import check_name
 from isogloss.languages.codes import canonical
 
-PUBLISHED = {
+PRETRAINING_LISTS = {
     "mBERT": """
         af an ar ast az azb ba bar be bg bn bpy br bs ca ce ceb cs cv cy da de el en es et eu fa fi fr fy ga gl
         gu he hi hr ht hu hy id io is it ja jv ka kk kn ko ky la lb lmo lt lv mg min mk ml mn mr ms my nb nds ne
@@ -32,26 +32,26 @@ PUBLISHED = {
 
 
 def pretraining_languages(model: str) -> frozenset[str]:
-    """The languages of a model as canonical codes, variants in script or spelling folded into their language.
+    """The pretraining languages of a model as canonical codes, without variants of script or spelling.
 
     >>> "ug" in pretraining_languages("XLM-R"), "ug" in pretraining_languages("mBERT")
     (True, False)
     """
-    return _folded(check_name(model, PUBLISHED, "pretraining list"))
+    return _folded(check_name(model, PRETRAINING_LISTS, "pretraining list"))
 
 
 def pretrained_in(code: str) -> frozenset[str]:
-    """The models that saw a language in pretraining.
+    """The models that were pretrained on a language.
 
     >>> sorted(pretrained_in("br")), pretrained_in("wol")
     (['XLM-R', 'mBERT'], frozenset())
     """
     base = base_language(code)
-    return frozenset(model for model in PUBLISHED if base in pretraining_languages(model))
+    return frozenset(model for model in PRETRAINING_LISTS if base in pretraining_languages(model))
 
 
 def base_language(code: str) -> str:
-    """The language without script, region or variant; Bokmål is what corpora call Norwegian.
+    """The language without script, region or variant; Bokmål is Norwegian, as in corpora.
 
     >>> base_language("zh-Hant"), base_language("sh"), base_language("nb")
     ('zh', 'sr', 'no')
@@ -62,4 +62,4 @@ def base_language(code: str) -> str:
 
 @cache
 def _folded(model: str) -> frozenset[str]:
-    return frozenset(map(base_language, PUBLISHED[model].split()))
+    return frozenset(map(base_language, PRETRAINING_LISTS[model].split()))

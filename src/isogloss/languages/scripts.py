@@ -1,7 +1,7 @@
-"""The script a text is written in, told from its letters.
+"""The script of a text, from the Unicode names of its letters.
 
-Codes are ISO 15924. Chinese characters count as `Hani`, for no letter tells simplified from traditional;
-a text with kana is Japanese as a whole, `Jpan`.
+Codes are ISO 15924. Chinese characters are `Hani`, because single characters do not distinguish simplified from
+traditional; a text with kana is Japanese, `Jpan`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections import Counter
 from functools import cache
 
 LATIN_SCRIPT = "Latn"
-UNDETERMINED = "Zyyy"  # ISO 15924's code for characters of no script in particular
+UNDETERMINED = "Zyyy"  # ISO 15924 code of characters that belong to no script
 
-# the first word of a letter's Unicode name → script
+# first word of the Unicode name of a letter → script
 SCRIPTS = {
     "ADLAM": "Adlm", "ARABIC": "Arab", "ARMENIAN": "Armn", "BALINESE": "Bali", "BAMUM": "Bamu", "BATAK": "Batk",
     "BENGALI": "Beng", "BOPOMOFO": "Bopo", "BUGINESE": "Bugi", "BUHID": "Buhd", "CANADIAN": "Cans", "CHAM": "Cham",
@@ -28,11 +28,11 @@ SCRIPTS = {
     "TAGALOG": "Tglg", "TAGBANWA": "Tagb", "TAMIL": "Taml", "TELUGU": "Telu", "THAANA": "Thaa", "THAI": "Thai",
     "TIBETAN": "Tibt", "TIFINAGH": "Tfng", "VAI": "Vaii", "YI": "Yiii",
 }  # fmt: skip
-WIDTHS = {"FULLWIDTH", "HALFWIDTH"}  # forms of letters whose script is the name's next word
+WIDTHS = {"FULLWIDTH", "HALFWIDTH"}  # variants of letters: the script is the second word of the name
 
 
 def script_of(text: str) -> str:
-    """The script of most letters of a text; `Zyyy` if it has none.
+    """The most frequent script of the letters of a text; `Zyyy` without letters.
 
     >>> script_of("Привет, world!"), script_of("東京へ行く"), script_of("2024")
     ('Cyrl', 'Jpan', 'Zyyy')
@@ -46,7 +46,7 @@ def script_of(text: str) -> str:
 
 @cache
 def letter_script(char: str) -> str | None:
-    """The script of one letter; None for anything else, and for letters of scripts out of the table."""
+    """The script of a letter; None for other characters and for scripts that are not in the table."""
     if not char.isalpha():
         return None
     words = unicodedata.name(char, "").split(maxsplit=2)

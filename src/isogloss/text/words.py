@@ -1,6 +1,6 @@
-"""Words of running text in any script: letters with their marks, joined by apostrophes and hyphens inside.
+"""Words of running text in any script: letters with combining marks, and inner apostrophes and hyphens.
 
-`\\w` will not do: the vowel signs of Indic scripts are no "word characters" to Python.
+`\\w` is not sufficient: in Python it does not match the vowel signs of Indic scripts.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import isogloss as ig
 from isogloss.core.errors import InputError, MissingExtra, UsageError
 from isogloss.corpora.kinds.alignment import Alignment
 from isogloss.corpora.kinds.bitext import AlignedPair
-from isogloss.text.alignment.eflomal import LONGEST, eflomal_links
+from isogloss.text.alignment.eflomal import MAX_SENTENCE_WORDS, eflomal_links
 
 
 def pair(source: list[str], target: list[str]) -> AlignedPair:
@@ -42,7 +42,7 @@ def test_an_empty_sentence_keeps_its_line() -> None:
 def test_sentences_it_would_skip_in_silence_are_told() -> None:
     pytest.importorskip("eflomal")
     with pytest.raises(UsageError, match="pair 2: eflomal takes at most 1023 words"):
-        eflomal_links([pair(["a"], ["b"]), pair(["a"] * (LONGEST + 1), ["b"])])
+        eflomal_links([pair(["a"], ["b"]), pair(["a"] * (MAX_SENTENCE_WORDS + 1), ["b"])])
 
 
 @pytest.mark.parametrize("text", ["nonsense\n", "LEX\ta\tb\tx\n", "LEX\ta\t1\n"])

@@ -17,7 +17,7 @@ from isogloss.corpora.formats import text as raw
 from isogloss.corpora.kinds.qa import Answer, Question
 from isogloss.corpora.kinds.treebank import surface_text
 from isogloss.corpora.pieces import new_text, old_text
-from isogloss.text.changes.noise import KINDS, changed, letters_of
+from isogloss.text.changes.noise import NOISE_KINDS, alphabet_of, noisy_word
 
 LAB = Laboratory(seed=0)
 BANK = LAB.treebank("qla", "train", 60)
@@ -34,10 +34,10 @@ def distance(a: str, b: str) -> int:
     return table[-1][-1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", NOISE_KINDS)
 @given(word=st.text("abcdéЖ", min_size=1, max_size=8), seed=st.integers(0, 99))
 def test_a_changed_word_is_one_edit_away(kind: str, word: str, seed: int) -> None:
-    pieces = changed(word, Chance(seed), [kind], "xyz")
+    pieces = noisy_word(word, Chance(seed), [kind], "xyz")
     new = new_text(pieces)
     assert old_text(pieces) == word
     assert new and distance(word, new) <= 1
@@ -106,7 +106,7 @@ def test_an_answer_is_what_became_of_its_letters(context: str, seed: int) -> Non
 
 
 def test_letters_are_those_of_the_corpus() -> None:
-    letters = letters_of(BANK)
+    letters = alphabet_of(BANK)
     assert set(letters) <= {char for tree in BANK for word in tree.words for char in word.lower()}
     assert letters == "".join(sorted(letters)) and "A" not in letters
 

@@ -42,7 +42,7 @@ def crawl(lines: list[str], lang: str = "en") -> Corpus[str]:
 def test_every_line_has_one_reason() -> None:
     pytest.importorskip("py3langid")
     cleaned = clean(crawl(LINES))
-    assert list(cleaned.kept) == [LINES[0], LINES[7]]
+    assert list(cleaned.corpus) == [LINES[0], LINES[7]]
     assert {line: reason for reason, line in cleaned.dropped} == {
         LINES[1]: "too short",
         LINES[2]: "few letters",
@@ -53,7 +53,7 @@ def test_every_line_has_one_reason() -> None:
         LINES[8]: "seen before",
     }
     assert cleaned.counts["seen before"] == 2
-    assert len(clean(crawl(LINES), line_filter("en", repeats=True)).kept) == 4
+    assert len(clean(crawl(LINES), line_filter("en", repeats=True)).corpus) == 4
 
 
 def test_the_library_tells_languages_apart() -> None:
@@ -79,16 +79,16 @@ def test_a_sample_teaches_a_language_that_the_library_does_not_know(lang: str) -
     own = lines_of(lang, 1000)
     others = {name: lines_of(name, 1000) for name in NEIGHBOURS[lang]}
     check = sample_check(own[:800], {name: lines[:-200] for name, lines in others.items()})
-    assert sum(check.other(line) is None for line in own[-200:]) >= 0.97 * 200
+    assert sum(check.other_language(line) is None for line in own[-200:]) >= 0.97 * 200
     for lines in others.values():
-        assert sum(check.other(line) is not None for line in lines[-200:]) >= 0.95 * 200
+        assert sum(check.other_language(line) is not None for line in lines[-200:]) >= 0.95 * 200
 
 
 def test_without_neighbours_a_line_must_look_like_the_sample() -> None:
     own, french = lines_of("wo", 1200), lines_of("fr", 200)
     check = sample_check(own[:1000], {})
-    assert sum(check.other(line) is None for line in own[1000:]) >= 0.9 * 200
-    assert sum(check.other(line) == "another language" for line in french) >= 0.9 * 200
+    assert sum(check.other_language(line) is None for line in own[1000:]) >= 0.9 * 200
+    assert sum(check.other_language(line) == "another language" for line in french) >= 0.9 * 200
 
 
 def test_a_score_is_the_mean_of_log_probabilities() -> None:

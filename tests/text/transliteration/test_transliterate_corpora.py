@@ -131,7 +131,7 @@ def test_one_language_of_parallel_text() -> None:
     assert latin.words("ru") == (("Ščuka", "."), ("Da",))
     plain = transliterate(ParallelSet(texts, ("1", "2")), lang="ru")
     assert plain.texts == latin.texts
-    with pytest.raises(UsageError, match="which of the languages en, ru"):
+    with pytest.raises(UsageError, match="expected one of the languages en, ru"):
         transliterate(pairs, scheme="iso9")
 
 

@@ -1,7 +1,7 @@
-"""Word alignment by eflomal: a Bayesian model with word order and fertility, learnt from the very text it aligns.
+"""Word alignment with eflomal: a Bayesian model with word order and fertility, learnt from the text that it aligns.
 
-eflomal draws its samples from the operating system's randomness and takes no seed, so two runs differ slightly:
-the one aligner here whose result is not repeatable. It compares words without regard to case.
+eflomal uses the random numbers of the operating system and has no seed, so two runs differ slightly: it is the only
+aligner here that is not reproducible. It ignores case.
 
 Reference: Östling & Tiedemann (2016), Efficient word alignment with Markov chain Monte Carlo.
 """
@@ -19,20 +19,22 @@ from isogloss.corpora.formats.pharaoh import pharaoh
 from isogloss.corpora.kinds.alignment import Alignment
 from isogloss.corpora.kinds.bitext import AlignedPair
 
-LONGEST = 1023  # words; eflomal leaves longer sentences without links, in silence
+MAX_SENTENCE_WORDS = 1023  # eflomal silently gives longer sentences no links
 
 
 def eflomal_links(
     pairs: Sequence[AlignedPair], priors: str | os.PathLike[str] | None = None
 ) -> Iterator[tuple[Alignment, Alignment]]:
-    """Forward and reverse links of every pair; `priors` is a file by `eflomal-makepriors`, from a larger bitext."""
+    """Forward and reverse links of every pair; `priors`: a file of `eflomal-makepriors`, from a larger bitext."""
     try:
         import eflomal
     except ImportError:
         raise MissingExtra("eflomal", "align") from None
     for number, pair in enumerate(pairs, 1):
-        if max(len(pair.source), len(pair.target)) > LONGEST:
-            raise UsageError(f"pair {number}: eflomal takes at most {LONGEST} words a sentence; leave longer ones out")
+        if max(len(pair.source), len(pair.target)) > MAX_SENTENCE_WORDS:
+            raise UsageError(
+                f"pair {number}: eflomal takes at most {MAX_SENTENCE_WORDS} words per sentence; remove longer sentences"
+            )
     with tempfile.TemporaryDirectory(prefix="isogloss-") as folder:
         forward, reverse = Path(folder, "forward"), Path(folder, "reverse")
         try:
@@ -46,14 +48,14 @@ def eflomal_links(
         except (ValueError, IndexError, TypeError) as error:
             if not priors:
                 raise
-            expected = "priors as eflomal-makepriors writes them"
+            expected = "priors written by eflomal-makepriors"
             raise InputError(priors, expected, f"{type(error).__name__}: {error}") from None
         links = [list(pharaoh().stream(path, Repairs())) for path in (forward, reverse)]
     return zip(*links, strict=True)
 
 
 def _line(words: Sequence[str]) -> str:
-    """A sentence as eflomal splits it: a word with a space inside, as Vietnamese has them, must stay one.
+    """A sentence in the input format of eflomal: spaces inside words, as in Vietnamese, become underscores.
 
     >>> _line(["hai mươi", "ba"])
     'hai_mươi ba'

@@ -1,4 +1,4 @@
-"""Which links of a word-aligned bitext to keep, for training that wants few and certain ones."""
+"""Filters of the links of a word-aligned bitext, for training that needs few but reliable links."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def filter_links(
 ) -> Corpus[AlignedPair]:
     """The bitext with fewer links, or fewer pairs.
 
-    `one_to_one`: a word with several links loses them all. `drop_identical`: without links between equal strings
-    (names, numbers, punctuation); this comes second, so a word that had two links does not become one-to-one by
-    it. `max_words`: pairs with a longer sentence on either side are left out.
+    `one_to_one`: remove all links of words that have several. `drop_identical`: remove links between equal strings
+    (names, numbers, punctuation); applied after `one_to_one`, so that it does not make words one-to-one. `max_words`:
+    remove pairs with a longer sentence on either side.
     """
     if max_words is not None and max_words < 1:
         raise UsageError(f"max_words: expected at least 1, got {max_words}")
-    kept = [pair for pair in bitext if max_words is None or max(len(pair.source), len(pair.target)) <= max_words]
+    pairs = [pair for pair in bitext if max_words is None or max(len(pair.source), len(pair.target)) <= max_words]
     if one_to_one:
-        kept = [replace(pair, alignment=single_links(pair.alignment)) for pair in kept]
+        pairs = [replace(pair, alignment=single_links(pair.alignment)) for pair in pairs]
     if drop_identical:
-        kept = [replace(pair, alignment=_differing(pair)) for pair in kept]
-    return bitext.with_items(kept)
+        pairs = [replace(pair, alignment=_differing(pair)) for pair in pairs]
+    return bitext.with_items(pairs)
 
 
 def single_links(alignment: Alignment) -> Alignment:
-    """The links whose two words have no other.
+    """The links whose two words have no other link.
 
     >>> from isogloss.corpora.formats.pharaoh import parse
     >>> [link[:2] for link in single_links(parse("0-0 1-1 1-2 3-3", base=0)).links]

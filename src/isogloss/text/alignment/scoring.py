@@ -1,4 +1,4 @@
-"""A word alignment held against a gold one of the same sentence pairs."""
+"""Scores of a word alignment against the gold alignment of the same sentence pairs."""
 
 from __future__ import annotations
 
@@ -9,25 +9,29 @@ from isogloss.metrics.alignment import LinkCounts, link_counts
 from isogloss.metrics.counts import same_length, total
 
 
-def score_alignment(found: Corpus[AlignedPair], gold: Corpus[AlignedPair]) -> LinkCounts:
-    """`.aer`, `.precision` and `.recall` of a whole bitext.
+def score_alignment(predicted: Corpus[AlignedPair], gold: Corpus[AlignedPair]) -> LinkCounts:
+    """`.aer`, `.precision` and `.recall` of a bitext.
 
     >>> from isogloss.corpora.lab.laboratory import Laboratory
     >>> gold = Laboratory().bitext("qla", "qlb", 20)
     >>> score_alignment(gold, gold).aer
     0.0
     """
-    return total(score_pairs(found, gold))
+    return total(score_pairs(predicted, gold))
 
 
-def score_pairs(found: Corpus[AlignedPair], gold: Corpus[AlignedPair]) -> list[LinkCounts]:
-    """The counts of every sentence pair. A found link counts whatever its mark."""
-    same_length(gold, found, "sentence pairs")
+def score_pairs(predicted: Corpus[AlignedPair], gold: Corpus[AlignedPair]) -> list[LinkCounts]:
+    """The counts of every sentence pair. Sure and possible predicted links count the same."""
+    same_length(gold, predicted, "sentence pairs")
     counts = []
-    for number, (one, other) in enumerate(zip(found, gold, strict=True), 1):
-        if (one.source, one.target) != (other.source, other.target):
-            theirs, ours = (" ".join((*pair.source, "|||", *pair.target)) for pair in (other, one))
-            raise UsageError(f"pair {number}: the gold alignment is of {shown(theirs)}, not of {shown(ours)}")
-        links = one.alignment
-        counts.append(link_counts(other.alignment.sure, other.alignment.possible, links.sure + links.possible))
+    for number, (predicted_pair, gold_pair) in enumerate(zip(predicted, gold, strict=True), 1):
+        if (predicted_pair.source, predicted_pair.target) != (gold_pair.source, gold_pair.target):
+            gold_text, predicted_text = (
+                " ".join((*pair.source, "|||", *pair.target)) for pair in (gold_pair, predicted_pair)
+            )
+            raise UsageError(
+                f"pair {number}: the gold alignment is of {shown(gold_text)}, not of {shown(predicted_text)}"
+            )
+        links = predicted_pair.alignment
+        counts.append(link_counts(gold_pair.alignment.sure, gold_pair.alignment.possible, links.sure + links.possible))
     return counts

@@ -1,10 +1,9 @@
-"""Two directional word alignments made into one.
+"""Symmetrisation: two directional word alignments combined into one.
 
-An aligner that gives each word of one sentence at most one word of the other is run in both directions:
-`forward` and `reverse` are its links, both as (source, target). Their intersection is precise, their union
-complete. Grow-diag-final-and starts from the intersection, adds neighbouring links of the union, diagonals
-included, as long as they reach a word that has no link yet, and at last links of either direction between two
-words that have none.
+An aligner that links each word to at most one word of the other sentence is run in both directions: `forward` and
+`reverse` are its links, both as (source, target). Their intersection has high precision, their union high recall.
+Grow-diag-final-and starts from the intersection, repeatedly adds neighbouring links of the union (including diagonal
+ones) of words without a link, and finally adds links of either direction between two words without a link.
 
 Reference: Koehn, Och & Marcu (2003), Statistical phrase-based translation; Koehn et al. (2005), Edinburgh system
 description for the 2005 IWSLT speech translation evaluation ("final-and").
@@ -19,7 +18,7 @@ from isogloss.core.registry import check_name
 Pair = tuple[int, int]
 Links = set[Pair]
 
-# in Koehn's order, which decides between links that exclude each other
+# in the order of Koehn, which matters for links that exclude each other
 NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
@@ -43,7 +42,7 @@ def grow_diag_final_and(forward: Links, reverse: Links) -> Links:
         targets.add(link[1])
 
     grown = -1
-    union = sorted(forward | reverse)  # every link there can be, in the order of a walk through the whole table
+    union = sorted(forward | reverse)  # all candidate links, in row order
     while grown < len(links):
         grown = len(links)
         for link in union:

@@ -1,10 +1,10 @@
-"""Dictionary-based code-switching: words of labelled data replaced by their translations, labels kept.
+"""Dictionary-based code-switching: words of labelled data are replaced by translations, labels stay.
 
-As in CoSDA-ML (Qin et al. 2020): each word that the lexicon knows is replaced with a given probability by one of its
-translations; with a ratio of 1 this is word-by-word translation. Only words that are one word on both sides take
-part, so that every tag still has its word. In a treebank a word that the lexicon does not know is looked up by its
-lemma; a replaced word has no lemma any more, and a multiword token of which a part was replaced is dissolved into
-its words. Features and tags are the source word's.
+As in CoSDA-ML (Qin et al. 2020), each word in the lexicon is replaced by one of its translations with a given
+probability; a ratio of 1 is word-by-word translation. Only entries of one word on both sides are used, so that every
+tag keeps its word. In a treebank, a word that is not in the lexicon is looked up by its lemma; a replaced word has no
+lemma, and a multiword token with a replaced word is removed in favour of its words. Features and tags are those of the
+source word.
 """
 
 from __future__ import annotations
@@ -24,32 +24,36 @@ Lookup = Callable[[str], str | None]
 
 
 def code_switch(corpus: AnyCorpus, lexicon: Corpus[Entry], ratio: float = 0.5, *, seed: int = 0) -> AnyCorpus:
-    """The corpus with a share `ratio` of the words that the lexicon knows in the lexicon's other language."""
+    """The corpus with a share `ratio` of the words in the lexicon replaced by translations.
+
+    `corpus`: labelled data or raw text. `lexicon`: entries from the language of the corpus to another. `seed`: random
+    seed of the choice of words and translations.
+    """
     if not 0 <= ratio <= 1:
         raise UsageError(f"code-switching: expected a ratio between 0 and 1, got {ratio}")
-    known = single_words(lexicon)
+    translations_of = single_words(lexicon)
 
-    def drawn(place: str) -> Lookup:
+    def random_lookup(place: str) -> Lookup:
         chance = Chance(seed, "code-switching", place)
-        return lambda word: translated(word, known, chance) if chance.happens(ratio) else None
+        return lambda word: random_translation(word, translations_of, chance) if chance.happens(ratio) else None
 
     def words(old: Sequence[str], place: str) -> list[str]:
-        switch = drawn(place)
+        switch = random_lookup(place)
         return [switch(word) or word for word in old]
 
     def pieces(text: str, place: str) -> list[Piece]:
-        switch, word = drawn(place), word_pattern()
+        switch, word = random_lookup(place), word_pattern()
         return substitution_pieces(word, [switch(match[0]) or match[0] for match in word.finditer(text)], text)
 
     def rows(old: Rows, place: str) -> Rows:
         chance = Chance(seed, "code-switching", place)
-        return dissolved(old, [_switched(row, known, chance, ratio) for row in old])
+        return without_changed_multiwords(old, [_switched(row, translations_of, chance, ratio) for row in old])
 
     return rewrite(corpus, Rewriting(rows, words, pieces, lambda text, place: new_text(pieces(text, place))))
 
 
 def single_words(lexicon: Iterable[Entry]) -> dict[str, tuple[str, ...]]:
-    """Translations of one word each, by the source word in small letters.
+    """Single-word translations by lower-cased source word.
 
     >>> single_words([Entry("Dog", "perro"), Entry("hot dog", "perrito"), Entry("cat", "gato montés")])
     {'dog': ('perro',)}
@@ -58,34 +62,36 @@ def single_words(lexicon: Iterable[Entry]) -> dict[str, tuple[str, ...]]:
     return translations(entry for entry in entries if not any(len(side.split()) != 1 for side in entry))
 
 
-def translated(word: str, known: Mapping[str, tuple[str, ...]], chance: Chance) -> str | None:
-    """One of the translations of a word, spelt with capitals as the word is.
+def random_translation(word: str, translations_of: Mapping[str, tuple[str, ...]], chance: Chance) -> str | None:
+    """A random translation of a word, with its capitalisation; None if the lexicon has none.
 
-    >>> translated("DOGS", {"dogs": ("perros",)}, Chance(0)), translated("x", {}, Chance(0))
+    >>> random_translation("DOGS", {"dogs": ("perros",)}, Chance(0)), random_translation("x", {}, Chance(0))
     ('PERROS', None)
     """
-    found = known.get(word.lower())
-    return like(chance.choose(found), word) if found else None
+    candidates = translations_of.get(word.lower())
+    return with_case_of(chance.choose(candidates), word) if candidates else None
 
 
-def like(translation: str, word: str) -> str:
+def with_case_of(translation: str, word: str) -> str:
     if word.isupper() and len(word) > 1:
         return translation.upper()
     return translation[:1].upper() + translation[1:] if word[:1].isupper() else translation
 
 
-def _switched(row: Row, known: Mapping[str, tuple[str, ...]], chance: Chance, ratio: float) -> Row:
+def _switched(row: Row, translations_of: Mapping[str, tuple[str, ...]], chance: Chance, ratio: float) -> Row:
     if not row.id.isdecimal() or not chance.happens(ratio):
         return row
-    found = translated(row.form, known, chance) or translated(row.lemma, known, chance)
-    return row if found is None else row._replace(form=like(found, row.form), lemma="_")
+    translation = random_translation(row.form, translations_of, chance) or random_translation(
+        row.lemma, translations_of, chance
+    )
+    return row if translation is None else row._replace(form=with_case_of(translation, row.form), lemma="_")
 
 
-def dissolved(old: Rows, new: Sequence[Row]) -> Rows:
-    """The new rows without the multiword tokens of which a word changed; their space follows the last word."""
+def without_changed_multiwords(old: Rows, new: Sequence[Row]) -> Rows:
+    """The new rows without multiword tokens with a changed word; their `SpaceAfter` goes to the last word."""
     changed = {int(after.id) for before, after in zip(old, new, strict=True) if before.form != after.form}
     rows: list[Row] = []
-    ends: dict[str, bool] = {}  # last word of a dissolved token → whether a space follows
+    ends: dict[str, bool] = {}  # last word of a removed token → whether a space follows
     for row in new:
         match = MULTIWORD.fullmatch(row.id)
         if match and changed.intersection(range(int(match[1]), int(match[2]) + 1)):

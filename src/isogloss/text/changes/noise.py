@@ -1,8 +1,8 @@
-"""Character-level noise on words: what teaches a model not to rely on spelling, for targets close to the source.
+"""Character-level noise, which makes a model robust to spelling differences of languages related to the source.
 
-As in Aepli & Sennrich 2022 ("Improving Zero-Shot Cross-lingual Transfer Between Closely Related Languages by
-Injecting Character-Level Noise"): a share of the words each get one change at a random place, with letters of the
-corpus itself. Tags, trees and answers stay those of the words.
+As in Aepli & Sennrich (2022), "Improving Zero-Shot Cross-lingual Transfer Between Closely Related Languages by
+Injecting Character-Level Noise": a share of the words get one change at a random position, with letters of the corpus.
+Annotation stays.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from isogloss.corpora.pieces import Piece, new_text
 from isogloss.corpora.rewriting import Rewriting, Rows, rewrite
 
 WORD = re.compile(r"\S+")
-RARE = 1000  # a letter that is less than one of so many is a foreign name's
-KINDS = ("swap", "delete", "insert", "replace")
+RARE_LETTER_RATIO = 1000  # letters rarer than 1 in 1000 occur in foreign names only
+NOISE_KINDS = ("swap", "delete", "insert", "replace")
 
 
 def noise(
-    corpus: AnyCorpus, rate: float = 0.1, *, kinds: Sequence[str] = KINDS, seed: int = 0, epoch: int = 0
+    corpus: AnyCorpus, rate: float = 0.1, *, kinds: Sequence[str] = NOISE_KINDS, seed: int = 0, epoch: int = 0
 ) -> AnyCorpus:
     """The corpus with one letter swapped, deleted, inserted or replaced in a share `rate` of its words.
 
-    Each item is drawn for anew in every `epoch`, and is the same whenever seed, epoch and its place are.
+    `kinds`: the kinds of noise to choose from. The noise of an item is determined by `seed`, `epoch` and its index.
     """
     if not 0 <= rate <= 1 or not kinds:
         raise UsageError(f"noise: expected a rate between 0 and 1 and at least one kind, got {rate} and {kinds}")
     for kind in kinds:
-        check_name(kind, KINDS, "kind of noise")
-    alphabet = letters_of(corpus)
+        check_name(kind, NOISE_KINDS, "kind of noise")
+    alphabet = alphabet_of(corpus)
 
     def pieces(text: str, place: str) -> list[Piece]:
         chance = Chance(seed, "noise", epoch, place)
@@ -51,45 +51,45 @@ def noise(
     return rewrite(corpus, Rewriting(rows, words, pieces, lambda text, place: new_text(pieces(text, place))))
 
 
-def letters_of(corpus: AnyCorpus) -> str:
-    """The small letters that a corpus is written with, rare ones left out; sorted."""
+def alphabet_of(corpus: AnyCorpus) -> str:
+    """The lower-case letters of a corpus without rare ones, sorted."""
     counts: Counter[str] = Counter()
 
-    def look(words: Sequence[str], place: str) -> list[str]:
+    def count_words(words: Sequence[str], place: str) -> list[str]:
         for word in words:
             counts.update(word.lower())
         return list(words)
 
     def rows(old: Rows, place: str) -> Rows:
-        look([row.form for row in old], place)
+        count_words([row.form for row in old], place)
         return old
 
     def text(old: str, place: str) -> str:
-        return look([old], place)[0]
+        return count_words([old], place)[0]
 
-    rewrite(corpus, Rewriting(rows, look, lambda old, place: [(old, text(old, place))], text))
+    rewrite(corpus, Rewriting(rows, count_words, lambda old, place: [(old, text(old, place))], text))
     letters = {char: n for char, n in counts.items() if char.isalpha()}
-    return "".join(sorted(char for char, n in letters.items() if n * RARE >= sum(letters.values())))
+    return "".join(sorted(char for char, n in letters.items() if n * RARE_LETTER_RATIO >= sum(letters.values())))
 
 
 def noisy_pieces(
     text: str, chance: Chance, chosen: Callable[[], bool], kinds: Sequence[str], alphabet: str
 ) -> list[Piece]:
-    """A text whose chosen words each have one letter changed, character by character."""
+    """The pieces of a text in which one letter of each chosen word is changed."""
     pieces: list[Piece] = []
     end = 0
     for match in WORD.finditer(text):
         pieces += [(char, char) for char in text[end : match.start()]]
-        some = any(map(str.isalpha, match[0])) and chosen()
-        pieces += changed(match[0], chance, kinds, alphabet) if some else [(char, char) for char in match[0]]
+        is_changed = any(map(str.isalpha, match[0])) and chosen()
+        pieces += noisy_word(match[0], chance, kinds, alphabet) if is_changed else [(char, char) for char in match[0]]
         end = match.end()
     return pieces + [(char, char) for char in text[end:]]
 
 
-def changed(word: str, chance: Chance, kinds: Sequence[str], alphabet: str) -> list[Piece]:
-    """A word with one of its letters changed; an only letter is not deleted, and not swapped.
+def noisy_word(word: str, chance: Chance, kinds: Sequence[str], alphabet: str) -> list[Piece]:
+    """The pieces of a word with one letter changed; a single letter is neither deleted nor swapped.
 
-    >>> changed("ab!", Chance(0), ["swap"], "")
+    >>> noisy_word("ab!", Chance(0), ["swap"], "")
     [('ab', 'ba'), ('!', '!')]
     """
     pieces = [(char, char) for char in word]
@@ -104,15 +104,15 @@ def changed(word: str, chance: Chance, kinds: Sequence[str], alphabet: str) -> l
     elif kind == "delete":
         pieces[place] = (word[place], "")
     else:
-        letter = like(chance.choose(alphabet), word[place])
+        letter = with_case_of(chance.choose(alphabet), word[place])
         pieces[place] = (word[place], letter + word[place] if kind == "insert" else letter)
     return pieces
 
 
-def like(letter: str, model: str) -> str:
-    """The letter as a capital if the other is one.
+def with_case_of(letter: str, model: str) -> str:
+    """The letter in upper case if `model` is in upper case.
 
-    >>> like("a", "B"), like("a", "b")
+    >>> with_case_of("a", "B"), with_case_of("a", "b")
     ('A', 'a')
     """
     return letter.upper() if model.isupper() and len(letter.upper()) == 1 else letter

@@ -1,4 +1,4 @@
-"""A tree whose words have changed places: ids, heads, enhanced heads, tokens, spaces and capitals follow them."""
+"""Renumbering of a tree with a new word order: ids, heads, enhanced heads, tokens, spaces and capitals."""
 
 from __future__ import annotations
 
@@ -9,64 +9,66 @@ from isogloss.corpora.kinds.treebank import MULTIWORD, Row, Tree, with_space
 
 
 def renumbered(tree: Tree, order: Sequence[int]) -> tuple[Row, ...]:
-    """The rows in a new order of words: ids, heads and enhanced heads follow; a token that is torn is dissolved."""
-    number = {str(old): str(new) for new, old in enumerate(order, 1)} | {"0": "0"}
+    """The rows in a new word order; multiword tokens whose words are no longer adjacent are removed."""
+    number = {str(old): str(new_positions) for new_positions, old in enumerate(order, 1)} | {"0": "0"}
     before, nodes = tree.nodes, _capitalised(tree.nodes, order)
-    above: dict[str, list[Row]] = {}  # multiword tokens and empty nodes, by the word they stand at
+    above: dict[str, list[Row]] = {}  # multiword tokens and empty nodes by their word
     for row in tree.rows:
         if match := MULTIWORD.fullmatch(row.id):
             low, high = int(match[1]), int(match[2])
-            new = [int(number[str(word)]) for word in range(low, high + 1)]
-            if new == list(range(new[0], new[0] + len(new))):
+            new_positions = [int(number[str(word)]) for word in range(low, high + 1)]
+            if new_positions == list(range(new_positions[0], new_positions[0] + len(new_positions))):
                 recased = nodes[low - 1].form != before[low - 1].form
                 form = nodes[low - 1].form[:1] + row.form[1:] if recased else row.form
-                above.setdefault(match[1], []).append(row._replace(id=f"{new[0]}-{new[-1]}", form=form))
+                above.setdefault(match[1], []).append(
+                    row._replace(id=f"{new_positions[0]}-{new_positions[-1]}", form=form)
+                )
         elif "." in row.id:
-            above.setdefault(row.id.partition(".")[0], []).append(row._replace(id=_moved(row.id, number)))
+            above.setdefault(row.id.partition(".")[0], []).append(row._replace(id=_renumbered_id(row.id, number)))
     rows = list(above.get("0", []))
     for old in map(str, order):
         row = nodes[int(old) - 1]
-        rows += [one for one in above.get(old, []) if "-" in one.id]
+        rows += [attached for attached in above.get(old, []) if "-" in attached.id]
         rows.append(row._replace(id=number[old], head=number[row.head]))
-        rows += [one for one in above.get(old, []) if "." in one.id]
+        rows += [attached for attached in above.get(old, []) if "." in attached.id]
     rows = [row._replace(deps=_enhanced(row.deps, number)) for row in rows]
     return _spaced(tree, rows, order)
 
 
-def _moved(id: str, number: dict[str, str]) -> str:
-    word, dot, rest = id.partition(".")
-    return number[word] + dot + rest
+def _renumbered_id(id: str, number: dict[str, str]) -> str:
+    word, dot, suffix = id.partition(".")
+    return number[word] + dot + suffix
 
 
 def _enhanced(deps: str, number: dict[str, str]) -> str:
     if deps == "_":
         return deps
     pairs = [pair.partition(":") for pair in deps.split("|")]
-    moved = [(_moved(head, number), relation) for head, _, relation in pairs]
-    return "|".join(f"{head}:{relation}" for head, relation in sorted(moved, key=lambda pair: _place(pair[0])))
+    moved = [(_renumbered_id(head, number), relation) for head, _, relation in pairs]
+    return "|".join(f"{head}:{relation}" for head, relation in sorted(moved, key=lambda pair: _id_order(pair[0])))
 
 
-def _place(id: str) -> tuple[int, int]:
-    word, _, rest = id.partition(".")
-    return int(word), int(rest or 0)
+def _id_order(id: str) -> tuple[int, int]:
+    word, _, suffix = id.partition(".")
+    return int(word), int(suffix or 0)
 
 
 def _capitalised(nodes: Sequence[Row], order: Sequence[int]) -> list[Row]:
-    """The capital of the first word goes to the new first word, unless it is the word's own."""
+    """The new first word is capitalised; the old one is lower-cased unless it is a name."""
     result = list(nodes)
-    old = next((i for i, row in enumerate(nodes) if row.upos != "PUNCT"), 0)
-    new = next((word - 1 for word in order if nodes[word - 1].upos != "PUNCT"), 0)
-    row = nodes[old]
-    if old == new or not row.form[:1].isupper():
+    old_first = next((i for i, row in enumerate(nodes) if row.upos != "PUNCT"), 0)
+    new_first = next((word - 1 for word in order if nodes[word - 1].upos != "PUNCT"), 0)
+    row = nodes[old_first]
+    if old_first == new_first or not row.form[:1].isupper():
         return result
     if row.upos != "PROPN" and row.form[1:] == row.form[1:].lower() and row.lemma[:1] == row.lemma[:1].lower():
-        result[old] = row._replace(form=row.form[:1].lower() + row.form[1:])
-    result[new] = nodes[new]._replace(form=nodes[new].form[:1].upper() + nodes[new].form[1:])
+        result[old_first] = row._replace(form=row.form[:1].lower() + row.form[1:])
+    result[new_first] = nodes[new_first]._replace(form=nodes[new_first].form[:1].upper() + nodes[new_first].form[1:])
     return result
 
 
 def surface_tokens(tree: Tree) -> list[int]:
-    """For each word the number of its surface token: that of the first word in it."""
+    """The number of the surface token of each word, which is that of its first word."""
     token = list(range(1, len(tree.nodes) + 1))
     for row in tree.rows:
         if match := MULTIWORD.fullmatch(row.id):
@@ -76,31 +78,33 @@ def surface_tokens(tree: Tree) -> list[int]:
 
 
 def _spaced(tree: Tree, rows: Sequence[Row], order: Sequence[int]) -> tuple[Row, ...]:
-    """Rows with the spaces of their new neighbours.
+    """Rows with `SpaceAfter` for their new neighbours.
 
-    None where two words stood together without one, or where punctuation clings to what stands beside it.
+    There is no space between two words that had none before, and beside punctuation that had none on that side.
     """
-    glued, token, nodes = _glued(tree), surface_tokens(tree), tree.nodes
+    glued, token, nodes = _words_without_space(tree), surface_tokens(tree), tree.nodes
     after, covered, result = dict(pairwise(order)), 0, []
     for row in rows:
         match = MULTIWORD.fullmatch(row.id)
         last = match[2] if match else row.id
-        if "." in row.id or (not match and int(last) <= covered):  # no place in the text of its own
+        if "." in row.id or (not match and int(last) <= covered):  # not part of the surface text
             result.append(row)
             continue
         covered = int(last) if match else covered
         word = order[int(last) - 1]
         following = after.get(word, 0)
-        together = following == word + 1 and (word in glued or token[word - 1] == token[following - 1])
-        clings = following > 0 and nodes[following - 1].upos == "PUNCT" and following - 1 in glued
-        opens = following > 0 and nodes[word - 1].upos == "PUNCT" and word in glued
-        result.append(row._replace(misc=with_space(row.misc, not (together or clings or opens))))
+        was_joined = following == word + 1 and (word in glued or token[word - 1] == token[following - 1])
+        before_punctuation = following > 0 and nodes[following - 1].upos == "PUNCT" and following - 1 in glued
+        after_punctuation = following > 0 and nodes[word - 1].upos == "PUNCT" and word in glued
+        result.append(
+            row._replace(misc=with_space(row.misc, not (was_joined or before_punctuation or after_punctuation)))
+        )
     return tuple(result)
 
 
-def _glued(tree: Tree) -> set[int]:
+def _words_without_space(tree: Tree) -> set[int]:
     """The words after which the text has no space."""
-    found, covered = set(), 0
+    without_space, covered = set(), 0
     for row in tree.rows:
         match = MULTIWORD.fullmatch(row.id)
         if match:
@@ -108,5 +112,5 @@ def _glued(tree: Tree) -> set[int]:
         elif "." in row.id or int(row.id) <= covered:
             continue
         if "SpaceAfter=No" in row.misc.split("|"):
-            found.add(covered if match else int(row.id))
-    return found
+            without_space.add(covered if match else int(row.id))
+    return without_space

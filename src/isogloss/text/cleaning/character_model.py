@@ -1,8 +1,8 @@
-"""Is this line in the language of that sample? Character n-grams, for languages that no library knows.
+"""Language identification with character n-grams learnt from a sample, for languages that no library supports.
 
-A model counts the letters' n-grams of one to four characters, with the spaces around words; a line's score is the
-mean of their log-probabilities. Against samples of neighbours the best-scoring language wins; without any, a line
-passes if it scores no worse than nearly all lines of the sample that were held out.
+A model counts n-grams of one to four letters, including the spaces around words. The score of a line is the mean of
+their log-probabilities. With samples of neighbouring languages, the language with the highest score wins; without
+them, a line passes if its score is not below that of nearly all held-out lines of the sample.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from isogloss.core.errors import UsageError
 from isogloss.text.words import word_pattern
 
 ORDERS = (1, 2, 3, 4)
-UNSEEN = 0.5  # what is added to every count
-HELD_OUT = 10  # one line of so many
-PASSING = 0.02  # share of held-out lines of the language itself that may fail
-FEWEST = 50  # lines of a sample
+ADDED_COUNT = 0.5  # additive smoothing
+HELD_OUT_EVERY_LINES = 10  # one held-out line in 10
+MAX_FAILING_SHARE = 0.02  # of held-out lines of the sample
+MIN_SAMPLE_LINES = 50
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class CharacterModel:
     totals: tuple[int, ...]
 
     def score(self, text: str) -> float:
-        """The mean log-probability of a text's n-grams, all orders weighing the same."""
+        """The mean log-probability of the n-grams of a text; all orders have equal weight."""
         means = []
         for counts, total, order in zip(self.counts, self.totals, ORDERS, strict=True):
             grams = ngrams(text, order)
-            smallest = math.log(UNSEEN / (total + UNSEEN * len(counts)))
-            seen = [math.log((counts[gram] + UNSEEN) / UNSEEN) for gram in grams if gram in counts]
-            means.append(smallest + sum(seen) / max(1, len(grams)))
+            smallest = math.log(ADDED_COUNT / (total + ADDED_COUNT * len(counts)))
+            known_grams = [math.log((counts[gram] + ADDED_COUNT) / ADDED_COUNT) for gram in grams if gram in counts]
+            means.append(smallest + sum(known_grams) / max(1, len(grams)))
         return sum(means) / len(means)
 
 
@@ -59,36 +59,42 @@ def character_model(lines: Iterable[str]) -> CharacterModel:
 
 @dataclass(frozen=True)
 class SampleCheck:
-    """Whether a line is in the sample's language: `neighbours` score lower, or the score is not below `threshold`."""
+    """Checks whether a line is in the language: neighbours score lower or, without them, its score ≥ `threshold`."""
 
     model: CharacterModel
     neighbours: Mapping[str, CharacterModel]
     threshold: float
 
-    def other(self, line: str) -> str | None:
-        """What a line is instead: a neighbour, or "another language" where there are none; None if it is ours."""
-        own = self.model.score(line)
+    def other_language(self, line: str) -> str | None:
+        """The other language of a line: a neighbour, or "another language" without neighbours; None if it passes."""
+        sample_score = self.model.score(line)
         if not self.neighbours:
-            return "another language" if own < self.threshold else None
+            return "another language" if sample_score < self.threshold else None
         scores = {lang: model.score(line) for lang, model in self.neighbours.items()}
         best = max(scores, key=lambda lang: scores[lang])
-        return best if scores[best] > own else None
+        return best if scores[best] > sample_score else None
 
 
 def sample_check(sample: Sequence[str], neighbours: Mapping[str, Sequence[str]]) -> SampleCheck:
-    """A check learnt from text that is surely in the language, and from as much text of each neighbour."""
-    if len(sample) < FEWEST:
-        raise UsageError(f"a sample of at least {FEWEST} lines is needed to learn a language, got {len(sample)}")
-    training = [line for i, line in enumerate(sample) if i % HELD_OUT]
+    """A check learnt from a sample of the language, and from the same amount of text of each neighbour."""
+    if len(sample) < MIN_SAMPLE_LINES:
+        raise UsageError(
+            f"expected a sample of at least {MIN_SAMPLE_LINES} lines to learn a language, got {len(sample)}"
+        )
+    training = [line for i, line in enumerate(sample) if i % HELD_OUT_EVERY_LINES]
     model = character_model(training)
-    held_out = sorted(model.score(line) for line in sample[::HELD_OUT])
+    held_out = sorted(model.score(line) for line in sample[::HELD_OUT_EVERY_LINES])
     size = sum(map(len, sample if neighbours else training))
-    others = {lang: character_model(_as_much(lines, size)) for lang, lines in neighbours.items()}
-    return SampleCheck(character_model(sample) if neighbours else model, others, held_out[int(PASSING * len(held_out))])
+    neighbour_models = {lang: character_model(_first_characters(lines, size)) for lang, lines in neighbours.items()}
+    return SampleCheck(
+        character_model(sample) if neighbours else model,
+        neighbour_models,
+        held_out[int(MAX_FAILING_SHARE * len(held_out))],
+    )
 
 
-def _as_much(lines: Sequence[str], size: int) -> list[str]:
-    """The first lines, up to `size` characters: a model of more text would know more of any language."""
+def _first_characters(lines: Sequence[str], size: int) -> list[str]:
+    """The first lines, up to `size` characters: a model of more text would give higher scores for any language."""
     chosen, length = [], 0
     for line in lines:
         if length >= size:

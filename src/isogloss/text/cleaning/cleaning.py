@@ -1,7 +1,7 @@
-"""Cleaning a crawl: lines that are too short or long, not text, in another script or language, or there already.
+"""Cleaning of crawled text: drops lines of wrong length, script or language, lines without text, repetitions.
 
-Every line that is dropped has one reason, the first that applies. The language is told by the library if it knows
-it, by a sample if one is given, and by its script alone otherwise: `LineFilter.language` says how.
+A dropped line has one reason, the first that applies. The language is identified with a sample if one is given,
+otherwise with the library if it supports the language, otherwise by script only (`LineFilter.language`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from isogloss.text.cleaning.character_model import SampleCheck, sample_check
 from isogloss.text.cleaning.identification import identifiable, identify, script_share
 from isogloss.text.cleaning.narabizi import is_narabizi
 
-IN_SCRIPT = 0.7  # share of letters that must be of the language's script
+MIN_SCRIPT_SHARE = 0.7  # of letters in the script of the language
 
 
 @dataclass(frozen=True)
 class LineFilter:
-    """What a line must be to be kept.
+    """The conditions that a line must meet.
 
-    `letters` is the least share of letters (and their marks) among what is not space. `language`: how the language
-    is told: by "library", "sample" or "script" alone.
+    `letters`: minimum share of letters and combining marks among all characters other than spaces. `language`: how
+    the language is identified: "library", "sample" or "script".
     """
 
     lang: str
@@ -39,7 +39,7 @@ class LineFilter:
     longest: int = 2000
     letters: float = 0.6
     check: SampleCheck | None = None
-    repeats: bool = False  # keep lines that were there before
+    repeats: bool = False  # keep repeated lines
 
     @cached_property
     def language(self) -> str:
@@ -48,24 +48,24 @@ class LineFilter:
         return "library" if identifiable(self.lang) else "script"
 
     def reason(self, line: str) -> str | None:
-        """Why a line is not kept, if it is not."""
+        """The reason to drop a line, or None."""
         text = line.strip()
         if not self.shortest <= len(text) <= self.longest:
             return "too short" if len(text) < self.shortest else "too long"
         if letter_share(text) < self.letters:
             return "few letters"
-        if script_share(text, self.scripts) < IN_SCRIPT:
+        if script_share(text, self.scripts) < MIN_SCRIPT_SHARE:
             return "other script"
-        other = self._other_language(text)
-        return f"other language ({other})" if other else None
+        other_language = self._other_language(text)
+        return f"other language ({other_language})" if other_language else None
 
     def _other_language(self, text: str) -> str | None:
         if self.check:
-            return self.check.other(text)
+            return self.check.other_language(text)
         if self.language == "script" or ("Arab" not in self.scripts and is_narabizi(text)):
             return None
-        found = identify(text).lang
-        return None if found == canonical(self.lang) else found
+        identified = identify(text).lang
+        return None if identified == canonical(self.lang) else identified
 
 
 def line_filter(
@@ -79,9 +79,14 @@ def line_filter(
     letters: float = 0.6,
     repeats: bool = False,
 ) -> LineFilter:
-    """A filter for a language; `sample` is text surely in it, `neighbours` text of languages it may be taken for."""
+    """A filter for a language.
+
+    `script`: by default the usual script of the language. `sample`: text that is certainly in the language.
+    `neighbours`: text of languages that are easily confused with it. `shortest`, `longest`: line length in characters.
+    `letters`: minimum share of letters. `repeats`: keep repeated lines.
+    """
     if neighbours and sample is None:
-        raise UsageError("neighbours are told from the language by a sample of it: give sample= too")
+        raise UsageError("neighbours= needs a sample of the language itself: give sample= too")
     if not 1 <= shortest <= longest or not 0 <= letters <= 1:
         raise UsageError(f"expected 1 ≤ shortest ≤ longest and letters in [0, 1], got {shortest}, {longest}, {letters}")
     scripts = frozenset([script] if script else language(lang).scripts[:1])
@@ -90,10 +95,10 @@ def line_filter(
 
 
 @dataclass(frozen=True)
-class Cleaned:
-    """What was kept, and every dropped line with its reason."""
+class CleaningResult:
+    """The remaining corpus, and every dropped line with its reason."""
 
-    kept: Corpus[str]
+    corpus: Corpus[str]
     dropped: tuple[tuple[str, str], ...]  # reason, line
 
     @property
@@ -101,27 +106,27 @@ class Cleaned:
         return Counter(reason for reason, _ in self.dropped)
 
 
-def clean(text: Corpus[str], chosen: LineFilter | None = None) -> Cleaned:
-    """A corpus of raw text without the lines that a filter drops; without one, the filter of the corpus's language."""
-    judged = list(judge(text, chosen or line_filter(text.lang)))
-    kept = [line for line, reason in judged if reason is None]
-    return Cleaned(text.with_items(kept), tuple((reason, line) for line, reason in judged if reason))
+def clean(text: Corpus[str], line_check: LineFilter | None = None) -> CleaningResult:
+    """Raw text without the lines that a filter drops; by default the filter of the language of the corpus."""
+    classified = list(drop_reasons(text, line_check or line_filter(text.lang)))
+    kept_lines = [line for line, reason in classified if reason is None]
+    return CleaningResult(text.with_items(kept_lines), tuple((reason, line) for line, reason in classified if reason))
 
 
-def judge(lines: Iterable[str], chosen: LineFilter) -> Iterator[tuple[str, str | None]]:
-    """Each line with the reason to drop it, or None; one at a time, for text larger than memory."""
-    seen: set[bytes] = set()
+def drop_reasons(lines: Iterable[str], line_check: LineFilter) -> Iterator[tuple[str, str | None]]:
+    """Stream lines with the reason to drop them, or None; for text larger than memory."""
+    hashes: set[bytes] = set()
     for line in lines:
-        reason = chosen.reason(line)
-        if reason is None and not chosen.repeats:
-            key = hash_bytes(_gist(line).encode(), 8)
-            reason = "seen before" if key in seen else None
-            seen.add(key)
+        reason = line_check.reason(line)
+        if reason is None and not line_check.repeats:
+            key = hash_bytes(_normalised(line).encode(), 8)
+            reason = "seen before" if key in hashes else None
+            hashes.add(key)
         yield line, reason
 
 
-def _gist(line: str) -> str:
-    """What makes two lines the same: all but case, spacing and numbers."""
+def _normalised(line: str) -> str:
+    """Lines that differ only in case, spacing and numbers are repetitions."""
     return re.sub(r"\d+", "0", " ".join(line.casefold().split()))
 
 

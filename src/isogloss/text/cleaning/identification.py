@@ -1,9 +1,9 @@
 """Language and script of a line of text.
 
-Languages are told by `py3langid` (the extra `isogloss[identify]`): 140 of them, Uyghur, Maltese, Faroese and Naija
-among them, from a file of 5 MB that it brings along. Of the kept-up libraries that need no network it was the one
-that knew most of the languages that matter here, and the fastest. For a language that it does not know there is
-`character_model`, which learns from a sample.
+Languages are identified with `py3langid` (the extra `isogloss[identify]`), which supports 140 languages, including
+Uyghur, Maltese, Faroese and Naija, with a model of 5 MB in its package. Among the maintained libraries that need no
+network it supports most of the languages studied here and is the fastest. For other languages, `character_model`
+learns from a sample.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from isogloss.core.errors import MissingExtra
 from isogloss.languages.codes import canonical
 from isogloss.languages.scripts import letter_script
 
-PARTS = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang", "Hani"), "Hang": ("Hang", "Hani")}
+COMPONENT_SCRIPTS = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang", "Hani"), "Hang": ("Hang", "Hani")}
 
 
 class Guess(NamedTuple):
-    """A language, and how sure the library is of it."""
+    """A language and its probability."""
 
     lang: str
     probability: float
@@ -33,19 +33,21 @@ def identify(text: str) -> Guess:
 
 
 def identifiable(lang: str) -> bool:
-    """Whether `identify` knows a language."""
+    """Whether `identify` supports a language."""
     return canonical(lang) in _languages()
 
 
 def script_share(text: str, scripts: Container[str]) -> float:
-    """The share of a text's letters that are of one of the scripts; 0 for a text without letters.
+    """The share of the letters of a text that belong to one of the scripts; 0 for a text without letters.
 
     >>> script_share("мир abc", {"Cyrl"}), script_share("東京へ", {"Jpan"})
     (0.5, 1.0)
     """
-    wanted = {part for whole, parts in PARTS.items() if whole in scripts for part in parts}
-    found = [script for char in text if (script := letter_script(char))]
-    return sum(script in scripts or script in wanted for script in found) / max(1, len(found))
+    component_scripts = {part for combined, parts in COMPONENT_SCRIPTS.items() if combined in scripts for part in parts}
+    letter_scripts = [script for char in text if (script := letter_script(char))]
+    return sum(script in scripts or script in component_scripts for script in letter_scripts) / max(
+        1, len(letter_scripts)
+    )
 
 
 @cache

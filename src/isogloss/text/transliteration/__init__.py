@@ -1,1 +1,1 @@
-"""Transliteration: one file per script, each a `Scheme` made of tables and rules."""
+"""Transliteration: one module per script, each with a `Scheme` of tables and rules."""

@@ -1,7 +1,7 @@
-"""Arabic → Buckwalter: one ASCII sign for each letter and vowel mark, and back.
+"""Arabic → Buckwalter: one ASCII character for each letter and vowel mark, reversible.
 
 The table is that of the Buckwalter Arabic Morphological Analyzer (LDC2002L49), with its four letters for foreign
-sounds (پ P, چ J, ڤ V, گ G). Signs of punctuation become their Latin kin.
+sounds (پ P, چ J, ڤ V, گ G). Punctuation marks become their Latin equivalents.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ LETTERS = dict(
         strict=True,
     )
 )
-SHAPES = {"ک": "ك", "ی": "ي", "ھ": "ه", "ە": "ه"}  # as Persian and Urdu keyboards give them
+SHAPES = {"ک": "ك", "ی": "ي", "ھ": "ه", "ە": "ه"}  # variants from Persian and Urdu keyboards
 SIGNS = {"،": ",", "؛": ";", "؟": "?"}
 
 SCHEME = Scheme(
     name="buckwalter",
-    summary="Arabic → one ASCII sign for each letter",
+    languages="ar arq ary arz aeb qaf",  # does not change Narabizi, which is in Latin script
+    summary="Arabic → one ASCII character per letter",
     stages=(COMPOSED, table(SHAPES), table(LETTERS | SIGNS)),
     inverse=(table(swapped(LETTERS | SIGNS)), COMPOSED),
 )

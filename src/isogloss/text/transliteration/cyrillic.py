@@ -1,12 +1,12 @@
 """Cyrillic → Latin, for Slavic, Uralic, Mongolic and other languages.
 
-- `cyrillic`: the scholarly transliteration of Slavic studies (ISO/R 9:1968), with an apostrophe for ь and nothing
-  that Latin-script languages do not write: ж ž, х x, щ šč, ю ju, я ja, э è. Letters sound as in Russian, also where
-  Ukrainian (и, г) or Bulgarian (щ, ъ) read them otherwise.
-- `uralic`: for Erzya, Moksha, Mari, Komi, Udmurt: the same as their Finnic relatives would spell it, with х h, э e,
+- `cyrillic`: the scholarly transliteration of Slavic studies (ISO/R 9:1968), with an apostrophe for ь and only
+  letters that Latin-script languages use: ж ž, х x, щ šč, ю ju, я ja, э è. Letters have their Russian values, also
+  where Ukrainian (и, г) or Bulgarian (щ, ъ) differ.
+- `uralic`: for Erzya, Moksha, Mari, Komi, Udmurt: the same in the spelling of related Finnic languages, with х h, э e,
   е je at the start of a word and after a vowel (as in the Finnish standard SFS 4900), ӱ ü, ӧ ö, ӓ ä, ҥ ŋ.
 - `buryat`: the same for Buryat, with ө ö, ү ü (as in ALA-LC's Mongolian table), э e and һ h beside х x.
-- `iso9`: ISO 9:1995, one sign for each letter of any Cyrillic alphabet, which can be undone.
+- `iso9`: ISO 9:1995, one character for each letter of any Cyrillic alphabet, reversible.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ ISO_9 = dict(
     "ұ": "u̇", "һ": "ḥ", "ӑ": "ă", "ӗ": "ĕ", "ҫ": "ç", "ӳ": "ű", "ӓ": "ä", "ӧ": "ö", "ӱ": "ü", "ӹ": "ÿ", "ӝ": "z̄",
     "ӟ": "z̈", "ӥ": "î", "ӵ": "c̈", "ҕ": "ğ", "ӣ": "ī", "ӯ": "ū", "ҳ": "ḩ",
 }  # fmt: skip
-# a capital of several letters is all capitals among capitals: РОССИЯ ROSSIJA, Яна Jana, Я Ja
-LOUD = r"(?<=[{upper}]){letter}(?![{lower}])|{letter}(?=[{upper}])"
+# digraphs are all capitals between capitals: РОССИЯ ROSSIJA, Яна Jana, Я Ja
+ALL_CAPITALS = r"(?<=[{upper}]){letter}(?![{lower}])|{letter}(?=[{upper}])"
 
 
-def loud(pairs: dict[str, str]) -> Rule:
-    """Capitals that become several letters, where they stand among capitals."""
+def all_capitals(pairs: dict[str, str]) -> Rule:
+    """A rule for capitals with several replacement letters, between other capitals."""
     capitals = {old.upper(): new.upper() for old, new in pairs.items() if len(new) > 1}
     upper, lower = "".join(pairs).upper(), "".join(pairs)
-    pattern = LOUD.format(letter=f"[{''.join(capitals)}]", upper=upper, lower=lower)
+    pattern = ALL_CAPITALS.format(letter=f"[{''.join(capitals)}]", upper=upper, lower=lower)
     return Rule(re.compile(pattern), lambda match: capitals[match[0]])
 
 
-# е is je at the start of a word, after a vowel and after a sign that parts it from a consonant
+# е is je at the start of a word, after a vowel, and after a soft or hard sign
 IOTATED = Rule(
     re.compile(r"(?<![^\W\d_])[еЕ]|(?<=[аеёиоуыэюяӓӧӱӹАЕЁИОУЫЭЮЯӒӦӰӸьъЬЪ])[еЕ]"),
     lambda match: {"е": "je", "Е": "JE" if match.string[match.end() : match.end() + 1].isupper() else "Je"}[match[0]],
@@ -63,22 +63,25 @@ IOTATED = Rule(
 
 SCHEME = Scheme(
     name="cyrillic",
+    languages="ru uk be bg mk sr kk ky tt ba cv sah mn tg os ce av ab",
     summary="Cyrillic → Latin, scholarly (ISO/R 9:1968)",
-    stages=(COMPOSED, loud(SCHOLARLY), table(with_capitals(SCHOLARLY))),
+    stages=(COMPOSED, all_capitals(SCHOLARLY), table(with_capitals(SCHOLARLY))),
 )
 FINNIC = Scheme(
     name="uralic",
-    summary="Erzya, Moksha, Mari, Komi, Udmurt → Latin as Finnic languages spell",
-    stages=(COMPOSED, IOTATED, loud(URALIC), table(with_capitals(URALIC))),
+    languages="myv mdf mhr mrj kpv koi udm",
+    summary="Erzya, Moksha, Mari, Komi, Udmurt → Latin in Finnic spelling",
+    stages=(COMPOSED, IOTATED, all_capitals(URALIC), table(with_capitals(URALIC))),
 )
 MONGOLIC = Scheme(
     name="buryat",
+    languages="bxr",
     summary="Buryat → Latin",
-    stages=(COMPOSED, loud(BURYAT), table(with_capitals(BURYAT))),
+    stages=(COMPOSED, all_capitals(BURYAT), table(with_capitals(BURYAT))),
 )
 ISO = Scheme(
     name="iso9",
-    summary="Cyrillic → Latin, one sign for each letter (ISO 9:1995)",
+    summary="Cyrillic → Latin, one character per letter (ISO 9:1995)",
     stages=(COMPOSED, table(with_capitals(ISO_9))),
     inverse=(COMPOSED, longest_first(swapped(with_capitals(ISO_9)))),
 )

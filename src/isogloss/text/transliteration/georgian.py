@@ -1,11 +1,11 @@
-"""Georgian letters → Latin: the national system of 2002 (Georgian, Mingrelian, Laz, Svan), and ISO 9984.
+"""Georgian script → Latin: the national system of 2002 (Georgian, Mingrelian, Laz, Svan), and ISO 9984.
 
 The national system (State Department of Geodesy and Cartography and the Institute of Linguistics, Tbilisi 2002) marks
-ejectives with an apostrophe: კ k', ქ k. It leaves some spellings alike (ც and თს are ts). ISO 9984:1996 has one sign
-for each letter, with an apostrophe for the aspirated ones (ქ k’, კ k), and can be undone.
+ejectives with an apostrophe: კ k', ქ k. Some spellings coincide (ც and თს are ts). ISO 9984:1996 has one character for
+each letter, with an apostrophe for aspirated letters (ქ k’, კ k), and is reversible.
 
 Two letters of Mingrelian are in neither: ჷ is ə in both, ჸ (a glottal stop) an apostrophe in the first and ʔ in
-the second. Capitals (Mtavruli) become capitals; the old alphabets (Asomtavruli, Nuskhuri) are read as well.
+the second. Capitals (Mtavruli) become capitals; the historical alphabets (Asomtavruli, Nuskhuri) are supported.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ def all_alphabets(latin: list[str]) -> dict[str, str]:
     pairs = dict(zip(LETTERS, latin, strict=True))
     for block in (MTAVRULI, ASOMTAVRULI, NUSKHURI):
         for letter, sign in list(zip(LETTERS, latin, strict=True)):
-            other = chr(ord(letter) - MKHEDRULI + block)
-            pairs[other] = sign if block == NUSKHURI else sign[:1].upper() + sign[1:]
+            variant = chr(ord(letter) - MKHEDRULI + block)
+            pairs[variant] = sign if block == NUSKHURI else sign[:1].upper() + sign[1:]
     return pairs
 
 
 SCHEME = Scheme(
     name="georgian",
-    summary="Georgian letters → Latin, the national system of 2002",
+    languages="ka xmf lzz sva",
+    summary="Georgian script → Latin, the national system of 2002",
     stages=(COMPOSED, table(all_alphabets(NATIONAL))),
 )
 ISO = Scheme(
     name="iso9984",
-    summary="Georgian letters → Latin, one sign for each (ISO 9984)",
+    summary="Georgian script → Latin, one character per letter (ISO 9984)",
     stages=(COMPOSED, table(all_alphabets(ISO_9984))),
     inverse=(COMPOSED, longest_first(swapped(all_alphabets(ISO_9984)))),
 )

@@ -1,8 +1,9 @@
 """Japanese → Hepburn, through `cutlet` (MeCab with UniDic for the readings): the extra `isogloss[japanese]`.
 
-Readings depend on the sentence (the particle は is wa), so the words of a treebank are read in their sentence where
-its analysis has the same word boundaries, and alone elsewhere. Long vowels are spelt as in kana (ou, ei), loans as
-they sound (カレー karee). Running text gets spaces between words. A character that UniDic cannot read stays.
+Readings depend on the sentence (the particle は is wa), so the words of a treebank are read in the context of their
+sentence if the analysis has the same word boundaries, and without context otherwise. Long vowels are spelt as in kana
+(ou, ei), loanwords by their pronunciation (カレー karee). Running text gets spaces between words. Characters that are
+not in UniDic do not change.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from isogloss.core.errors import MissingExtra
 from isogloss.corpora.pieces import Piece, new_text
 from isogloss.text.transliteration.scheme import Scheme, letters
 
-# what has no sound of its own, when it stands where nothing gives it one
-ALONE = {
+# readings of characters that normally have none outside words
+ISOLATED_READINGS = {
     **dict(zip("ァィゥェォャュョヮッ", letters("a i u e o ya yu yo wa tsu"), strict=True)),
     **dict(zip("ぁぃぅぇぉゃゅょゎっ", letters("a i u e o ya yu yo wa tsu"), strict=True)),
     "々": "noma", "ー": "-", "〜": "~", "・": "·",
-    "滞": "tai", "愍": "min",  # UniDic reads them within words only
+    "滞": "tai", "愍": "min",  # in UniDic only within words
 }  # fmt: skip
 
 
 class Width:
-    """Full-width letters and half-width kana as the usual ones, character by character."""
+    """Full-width letters and half-width kana in their usual width, character by character."""
 
     def __call__(self, text: str) -> str:
         return new_text(self.pieces(text))
@@ -37,39 +38,39 @@ class Width:
 
 
 class Hepburn:
-    """Words as they are read, with a space between them where Japanese has none."""
+    """Words in their Hepburn reading, separated by spaces."""
 
     def __call__(self, text: str) -> str:
         return new_text(self.pieces(text))
 
     def pieces(self, text: str) -> list[Piece]:
         pieces: list[Piece] = []
-        space = ""  # owed to the next word
+        space = ""  # before the next word
         for surface, white, romaji, spaced in _read(text):
             pieces.append((white + surface, (white or space) + romaji))
             space = " " if spaced else ""
-        rest = text[sum(len(old) for old, _ in pieces) :]
-        return [*pieces, (rest, rest)] if rest else pieces
+        trailing = text[sum(len(old) for old, _ in pieces) :]
+        return [*pieces, (trailing, trailing)] if trailing else pieces
 
 
 def words_in_context(words: Sequence[str]) -> list[str]:
-    """Each word of a sentence as it is read there."""
+    """The words of a sentence in their reading in this context."""
     read = _read("".join(words))
     places = [0, *accumulate(len(surface) for surface, *_ in read)]
-    romaji = dict(zip(places, [word[2] for word in read]))  # by where it begins
+    romaji = dict(zip(places, [word[2] for word in read]))  # by start position
     result, start = [], 0
     for word in words:
         stop = start + len(word)
         if start in places and stop in places:
             result.append("".join([romaji[place] for place in range(start, stop) if place in romaji]))
         else:
-            result.append("".join([alone[2] for alone in _read(word)]))
+            result.append("".join([reading[2] for reading in _read(word)]))
         start = stop
     return result
 
 
 def _read(text: str) -> list[tuple[str, str, str, bool]]:
-    """The words of a text: as written, the spaces before, as read, and whether a space follows."""
+    """The words of a text: surface, preceding spaces, reading, and whether a space follows."""
     cutlet = _cutlet()
     nodes = cutlet.tagger(text)
     tokens = cutlet.romaji_tokens(nodes, capitalize=False)
@@ -80,12 +81,12 @@ def _read(text: str) -> list[tuple[str, str, str, bool]]:
 
 
 def _letters(surface: str, romaji: str) -> str:
-    """What cutlet made of a word; characters that it left are read one by one."""
+    """The reading by cutlet; characters that it did not convert are read one by one."""
     if not romaji:
-        return "".join([ALONE.get(char, char) for char in surface])
+        return "".join([ISOLATED_READINGS.get(char, char) for char in surface])
     if romaji.isascii() or len(surface) == 1:
-        return ALONE.get(romaji, romaji)
-    return "".join([char if char.isascii() else ALONE.get(char) or _read(char)[0][2] for char in romaji])
+        return ISOLATED_READINGS.get(romaji, romaji)
+    return "".join([char if char.isascii() else ISOLATED_READINGS.get(char) or _read(char)[0][2] for char in romaji])
 
 
 @cache
@@ -99,6 +100,7 @@ def _cutlet() -> Any:
 
 SCHEME = Scheme(
     name="hepburn",
+    languages="ja",
     summary="Japanese → Hepburn (isogloss[japanese])",
     stages=(Width(), Hepburn()),
     in_context=words_in_context,

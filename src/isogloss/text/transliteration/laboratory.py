@@ -1,4 +1,4 @@
-"""The laboratory's languages → their Latin letters, by the exact tables of `isogloss.corpora.lab.scripts`."""
+"""Languages of the laboratory → Latin script, with the tables of `isogloss.corpora.lab.scripts`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from isogloss.text.transliteration.scheme import Scheme
 
 
 class Script:
-    """Letters of one of the laboratory's scripts as those of another: always one for one."""
+    """Letters of one script of the laboratory as those of another, one to one."""
 
     def __init__(self, source: str, target: str):
         self.source, self.target = source, target

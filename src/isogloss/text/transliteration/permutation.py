@@ -1,8 +1,8 @@
-"""A control: every letter becomes another of its script, at random but always the same one.
+"""A control condition: a random permutation of the letters of each script.
 
-What a model knows of spelling is lost while everything else about a text stays. Marks stay with their letter
-(é → ú if e → u), capitals follow their small letters, and letters without a fixed alphabet here stay as they are. The
-seed and the script alone decide, so that training, test and raw text agree.
+A model cannot use what it learnt about spelling, while all other properties of a text stay. Diacritics stay with their
+letter (é → ú if e → u), capitals follow lower-case letters, and letters of scripts without an alphabet here do not
+change. The permutation depends only on the seed and the script, so that training, test and raw text agree.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from functools import cache
 
 from isogloss.core.seeds import Chance
-from isogloss.text.transliteration.scheme import COMPOSED, Scheme, Table
+from isogloss.text.transliteration.scheme import COMPOSED, Scheme, Table, swapped
 
 ALPHABETS = {
     "Latn": "abcdefghijklmnopqrstuvwxyz",
@@ -30,7 +30,7 @@ ALPHABETS = {
 
 
 class Permuted(dict[int, str]):
-    """A table for `str.translate` that is made as letters come up."""
+    """A table for `str.translate` that is filled on demand."""
 
     def __init__(self, letters: dict[str, str]):
         self.letters = letters
@@ -42,16 +42,14 @@ class Permuted(dict[int, str]):
 
 
 @cache
-def scheme(seed: int = 0, inverse: bool = False) -> Scheme:
-    """The permutation of a seed, or the way back from it."""
+def scheme(seed: int = 0) -> Scheme:
+    """The permutation of a seed."""
     letters: dict[str, str] = {}
     for script, alphabet in ALPHABETS.items():
         small = dict(zip(alphabet, Chance(seed, "permutation", script).shuffled(alphabet), strict=True))
         letters |= small | {a.upper(): b.upper() for a, b in small.items() if len(a.upper()) == len(b.upper()) == 1}
-    if inverse:
-        letters = {new: old for old, new in letters.items()}
-    stages = (COMPOSED, Table(Permuted(letters)), COMPOSED)
-    return Scheme("permutation", "letters permuted at random within their script: a control", stages)
+    stages, inverse = ((COMPOSED, Table(Permuted(table)), COMPOSED) for table in (letters, swapped(letters)))
+    return Scheme("permutation", "random permutation of the letters of each script: a control", stages, inverse)
 
 
 DEFAULT = scheme()

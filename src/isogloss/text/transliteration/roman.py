@@ -1,6 +1,6 @@
-"""Any script → Latin, through `uroman` (Hermjakob et al. 2018): the extra `isogloss[roman]`.
+"""Any script → Latin with `uroman` (Hermjakob et al. 2018): the extra `isogloss[roman]`.
 
-Its first use loads tables for some seconds. A word's romanisation hangs on the word alone, and is remembered.
+The first use loads tables, which takes some seconds. Words are romanised without context and cached.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from isogloss.core.errors import MissingExtra
 from isogloss.text.transliteration.scheme import Rule, Scheme
 
-# with a character that is neither Latin nor plain punctuation: what is Latin already stays
+# words with a character that is neither Latin nor punctuation; Latin words do not change
 WORD = re.compile(r"\S*[^\x00-\u024f\u1e00-\u1eff\u2000-\u206f\s]\S*")
 
 

@@ -1,7 +1,7 @@
-"""What a transliteration scheme is made of: stages that rewrite a text one after the other.
+"""`Scheme`: a transliteration scheme as a sequence of stages that rewrite a text one after the other.
 
-A stage gives the new text quickly and, where someone must follow it, its pieces; a property test holds the two
-together. Most schemes are a rule or two for what depends on its neighbours, then one table of letters.
+A stage returns the new text or, for text with annotation, its pieces; both must agree. Most schemes consist of one or
+two context-dependent rules and one table of letters.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Protocol
 from isogloss.corpora.pieces import Piece, compose_pieces, new_text, substitution_pieces
 
 CLUSTER = re.compile(r".[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]*", re.S)
-ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]+")  # letters as drawn: initial, medial, final, ligatures
+ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]+")  # initial, medial and final forms, ligatures
 
 
-REMEMBERED = 1 << 18  # words
+MAX_CACHED_WORDS = 1 << 18
 
 
 class Stage(Protocol):
-    """One rewriting of a text."""
+    """One step of rewriting a text."""
 
     def __call__(self, text: str) -> str: ...
 
@@ -32,7 +32,7 @@ class Stage(Protocol):
 
 @dataclass(frozen=True)
 class Table:
-    """Each character by itself, whatever stands beside it.
+    """Replaces each character independently of its context.
 
     >>> Table({ord("ш"): "š"})("шум")
     'šум'
@@ -49,7 +49,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Rule:
-    """Whatever a pattern matches, as a function of the match.
+    """Replaces every match of a pattern by a function of the match.
 
     >>> Rule(re.compile("^e"), lambda match: "je")("exe")
     'jexe'
@@ -69,7 +69,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Composed:
-    """Letters and their marks in one character where Unicode has it (NFC), Arabic letters free of their shapes."""
+    """Unicode normalisation: NFC, and Arabic presentation forms as letters."""
 
     def __call__(self, text: str) -> str:
         if text.isascii():
@@ -79,35 +79,36 @@ class Composed:
 
     def pieces(self, text: str) -> list[Piece]:
         pieces = [(cluster, self(cluster)) for cluster in CLUSTER.findall(text)]
-        whole = self(text)
-        return pieces if new_text(pieces) == whole else [(text, whole)]  # letters that are made of letters (jamo)
+        composed = self(text)
+        return pieces if new_text(pieces) == composed else [(text, composed)]  # letters composed of letters (jamo)
 
 
 COMPOSED = Composed()
 
 
-class Memory(dict[str, str]):
-    """What stages make of the words of a language, each found out once."""
+class WordCache(dict[str, str]):
+    """Words and their transliteration, computed once."""
 
     def __init__(self, stages: Sequence[Stage]):
         self.stages = stages
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= REMEMBERED:
+        if len(self) >= MAX_CACHED_WORDS:
             self.clear()
-        new = word
+        rewritten = word
         for stage in self.stages:
-            new = stage(new)
-        self[word] = new
-        return new
+            rewritten = stage(rewritten)
+        self[word] = rewritten
+        return rewritten
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A way to write a language in other letters. `inverse` is there where the scheme can be undone.
+    """A transliteration scheme.
 
-    `in_context` is for schemes that need the sentence to read its words; in all others a space parts what stands
-    before it from what follows, so that every word is rewritten once and then remembered.
+    `languages`: language codes, separated by spaces, for which it is the default. `inverse`: the stages back to the
+    original script; empty if the scheme is not reversible. `in_context`: for schemes in which the reading of a word
+    depends on its sentence; in all other schemes words are independent and cached.
     """
 
     name: str
@@ -115,15 +116,16 @@ class Scheme:
     stages: Sequence[Stage]
     inverse: Sequence[Stage] = ()
     in_context: Callable[[Sequence[str]], list[str]] | None = None
+    languages: str = ""
 
     def __call__(self, text: str) -> str:
         if self.in_context:
             return new_text(self.pieces(text))
-        return " ".join(map(self._memory.__getitem__, text.split(" ")))
+        return " ".join(map(self._word_cache.__getitem__, text.split(" ")))
 
     @cached_property
-    def _memory(self) -> Memory:
-        return Memory(self.stages)
+    def _word_cache(self) -> WordCache:
+        return WordCache(self.stages)
 
     def pieces(self, text: str) -> list[Piece]:
         def then(pieces: list[Piece], stage: Stage) -> list[Piece]:
@@ -132,9 +134,9 @@ class Scheme:
         return reduce(then, self.stages[1:], self.stages[0].pieces(text))
 
     def words(self, words: Sequence[str]) -> list[str]:
-        """Each word of a sentence; one that would vanish (a mark alone) stays as it is."""
-        new = self.in_context(words) if self.in_context else map(self, words)
-        return [after or before for before, after in zip(words, new, strict=True)]
+        """The words of a sentence; a word that would become empty (a single mark) is not changed."""
+        rewritten = self.in_context(words) if self.in_context else map(self, words)
+        return [after or before for before, after in zip(words, rewritten, strict=True)]
 
 
 def table(pairs: Mapping[str, str]) -> Table:
@@ -142,12 +144,12 @@ def table(pairs: Mapping[str, str]) -> Table:
 
 
 def letters(listed: str) -> list[str]:
-    """A row of letters, some of several characters, with spaces between them."""
+    """A list of letters, possibly of several characters, separated by spaces."""
     return listed.split()
 
 
 def with_capitals(pairs: Mapping[str, str]) -> dict[str, str]:
-    """Lower-case letters and their capitals; a digraph begins with one.
+    """The letters and their capitals; only the first letter of a digraph is capitalised.
 
     >>> with_capitals({"щ": "šč"})
     {'щ': 'šč', 'Щ': 'Šč'}
@@ -156,7 +158,7 @@ def with_capitals(pairs: Mapping[str, str]) -> dict[str, str]:
 
 
 def longest_first(pairs: Mapping[str, str]) -> Rule:
-    """A rule for letters of several characters: the longest that fits.
+    """A rule for letters of several characters: the longest match.
 
     >>> longest_first({"s": "с", "sh": "ш"})("shs")
     'шс'
@@ -166,7 +168,7 @@ def longest_first(pairs: Mapping[str, str]) -> Rule:
 
 
 def swapped(pairs: Mapping[str, str]) -> dict[str, str]:
-    """The way back; where two letters became one, the first."""
+    """The inverse table; if two letters have the same replacement, the first."""
     back: dict[str, str] = {}
     for old, new in pairs.items():
         back.setdefault(new, old)

@@ -1,9 +1,11 @@
-"""Every transliteration scheme by name, and the one that suits a language.
+"""Every transliteration scheme by name, and the default scheme of a language.
 
 To add a scheme: write one module that defines a `Scheme`, and add one line to `SCHEMES`.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import Registry
@@ -31,38 +33,15 @@ SCHEMES: Registry[Scheme] = Registry(
     },
 )
 
-# the languages that a scheme was made for; any other is uroman's
-OF_LANGUAGE = {
-    canonical(lang): scheme
-    for scheme, langs in {
-        "uyghur": "ug",
-        "sorani": "ckb",
-        "georgian": "ka xmf lzz sva",
-        "cyrillic": "ru uk be bg mk sr kk ky tt ba cv sah mn tg os ce av kv ab",
-        "uralic": "myv mdf mhr mrj kpv koi udm",
-        "buryat": "bxr",
-        "buckwalter": "ar arq ary arz aeb qaf",  # Narabizi is Latin: no letter of it changes
-        "hepburn": "ja",
-    }.items()
-    for lang in langs.split()
-}
-OF_LANGUAGE["kv"] = "uralic"  # Komi, whose members fold into it
 
-
-REVERSIBLE = ("uyghur", "iso9984", "iso9", "buckwalter", "laboratory", "permutation")
-
-
-def languages_of(scheme: str) -> str:
-    """The languages whose own scheme this is.
-
-    >>> languages_of("buryat")
-    'bua'
-    """
-    return " ".join(lang for lang, name in OF_LANGUAGE.items() if name == scheme)
+@cache
+def scheme_by_language() -> dict[str, str]:
+    """The default scheme of each language that has one; uroman for all others."""
+    return {canonical(lang): name for name, scheme in SCHEMES.items() for lang in scheme.languages.split()}
 
 
 def scheme_for(lang: str | None, name: str | None = None, *, seed: int = 0) -> Scheme:
-    """The scheme of that name, or the one that suits the language.
+    """The scheme with this name, or the default scheme of the language.
 
     >>> scheme_for("uig").name, scheme_for("ru", "iso9").name
     ('uyghur', 'iso9')
@@ -72,17 +51,16 @@ def scheme_for(lang: str | None, name: str | None = None, *, seed: int = 0) -> S
         return permutation.scheme(seed)
     if name == "laboratory" or (name is None and code in laboratory.LANGUAGES):
         if code not in laboratory.LANGUAGES:
-            raise UsageError(f"the scheme 'laboratory' is for its languages, not '{lang}'")
+            raise UsageError(f"the scheme 'laboratory' is for the languages of the laboratory, not for '{lang}'")
         return laboratory.scheme(code)
     if name is None and code is None:
-        raise UsageError("which letters? give the language (lang=) or the scheme (scheme=)")
-    return SCHEMES[name or OF_LANGUAGE.get(code or "", "uroman")]
+        raise UsageError("expected a language (lang=) or a scheme (scheme=), got neither")
+    return SCHEMES[name or scheme_by_language().get(code or "", "uroman")]
 
 
-def inverse_of(scheme: Scheme, *, seed: int = 0) -> Scheme:
-    """The way back, for schemes that have one."""
-    if scheme.name == "permutation":
-        return permutation.scheme(seed, inverse=True)
+def inverse_of(scheme: Scheme) -> Scheme:
+    """The scheme back to the original script, if it is reversible."""
     if not scheme.inverse:
-        raise UsageError(f"the scheme '{scheme.name}' cannot be undone; these can: {', '.join(REVERSIBLE)}")
-    return Scheme(scheme.name, f"{scheme.summary}, undone", scheme.inverse, scheme.stages)
+        reversible = ", ".join(name for name in SCHEMES if SCHEMES[name].inverse)
+        raise UsageError(f"the scheme '{scheme.name}' is not reversible; these are: {reversible}")
+    return Scheme(scheme.name, f"{scheme.summary}, inverted", scheme.inverse, scheme.stages)

@@ -1,16 +1,16 @@
-"""Central Kurdish (Sorani) in Arabic letters → the Latin of Northern Kurdish (Kurmanji), the Hawar alphabet.
+"""Central Kurdish (Sorani) in Arabic script → the Latin script of Northern Kurdish (Kurmanji), the Hawar alphabet.
 
 Letters follow Bedir Khan's Hawar alphabet (ê î û, ç ş c j, x q). Kurmanji has one r and one l in writing, so ڕ and ڵ
-are r and l; the guttural sounds are those of the alphabet's additions (ح ḧ, غ ẍ, ع '). The scheme cannot be undone.
+are r and l; the guttural sounds are those of the extended alphabet (ح ḧ, غ ẍ, ع '). The scheme is not reversible.
 
-Two things are not in the letters and follow from the word (as in Ahmadi 2019, "A Rule-Based Kurdish Text
+Two properties are not written and are derived from the word (as in Ahmadi 2019, "A Rule-Based Kurdish Text
 Transliteration System"):
 
-- و and ی are consonants (w, y) at the start of a word and beside a vowel, vowels (u, î) elsewhere; وو is û, و alone
-  is û ("and"). After a hamza they are vowels.
-- The short i (bizroke) is not written. It is put where consonants cannot be said together: after the first of a
-  word-initial cluster other than Cw (برا bira, but خوێن xwên), and in a cluster that ends a syllable where the
-  sound would rise (هاتن hatin, but دەست dest). This is a rule of thumb: it is right for most words, not for all.
+- و and ی are consonants (w, y) at the start of a word and beside a vowel, vowels (u, î) elsewhere; وو is û, the word
+  و is û ("and"). After a hamza they are vowels.
+- The short i (bizroke) is not written. It is inserted where consonants cannot be pronounced together: after the
+  first consonant of a word-initial cluster other than Cw (برا bira, but خوێن xwên), and in a syllable-final cluster of
+  rising sonority (هاتن hatin, but دەست dest). This heuristic is right for most words, not for all.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from isogloss.text.transliteration.scheme import (
     table,
 )
 
-# و and ی once they are told apart; no letters of Sorani
+# و and ی after disambiguation: code points that Sorani does not use
 U, LONG_U, LONG_I, W, Y, SHORT_I = "ۇ", "ۈ", "ې", "ۋ", "ي", "\u0650"
 VOWELS = {"ا": "a", "ە": "e", "ێ": "ê", "ۆ": "o", U: "u", LONG_U: "û", LONG_I: "î", SHORT_I: "i"}
 CONSONANTS = {
@@ -36,7 +36,7 @@ CONSONANTS = {
     "ژ": "j", "س": "s", "ش": "ş", "ع": "'", "غ": "ẍ", "ف": "f", "ڤ": "v", "ق": "q", "ک": "k", "گ": "g", "ل": "l",
     "ڵ": "l", "م": "m", "ن": "n", "ه": "h", "ئ": "'", W: "w", Y: "y",
 }  # fmt: skip
-# other keyboards' letters, Arabic loans; h with a non-joiner was the letter e before Unicode had one
+# variants of other keyboards, Arabic loans; h with a non-joiner was used for e before Unicode had it
 SHAPES = {
     "ه\u200c": "ە", "ك": "ک", "ي": "ی", "ى": "ی", "ۍ": "ی", "ې": "ێ", "ھ": "ه", "ة": "ە", "ۀ": "ە", "ث": "س", "ص": "س",
     "ذ": "ز", "ض": "ز", "ظ": "ز", "ط": "ت", "ۋ": "ڤ", "ۇ": "و", "ۈ": "وو", "أ": "ئە", "آ": "ئا", "إ": "ئی", "ؤ": "ئو",
@@ -48,28 +48,28 @@ RUN = "".join(SONORITY)
 
 
 def semivowels(match: re.Match[str]) -> str:
-    """A run of و and ی, each told from its neighbours: after what stands before, and before what stands after."""
+    """A sequence of و and ی, each disambiguated by its neighbours."""
     run, text = match[0], match.string
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     if run in ("و", "ی") and not before.isalpha() and not after.isalpha():
         return LONG_U if run == "و" else LONG_I
     start, vowel = not before.isalpha(), before in VOWELS and before != ""
-    told = "ئ" if run[0] == "ئ" and not start else ""
-    hamza, rest = run[0] == "ئ", run.removeprefix("ئ")
-    while rest:
-        last_before_vowel = len(rest) == 1 and after in VOWELS and after != ""
+    resolved = "ئ" if run[0] == "ئ" and not start else ""
+    hamza, remaining = run[0] == "ئ", run.removeprefix("ئ")
+    while remaining:
+        last_before_vowel = len(remaining) == 1 and after in VOWELS and after != ""
         consonant = not hamza and (vowel or start or last_before_vowel)
-        if rest.startswith("وو") and not consonant:
-            told, rest = told + LONG_U, rest[2:]
+        if remaining.startswith("وو") and not consonant:
+            resolved, remaining = resolved + LONG_U, remaining[2:]
         else:
-            letters = (W, U) if rest[0] == "و" else (Y, LONG_I)
-            told, rest = told + letters[not consonant], rest[1:]
+            letters = (W, U) if remaining[0] == "و" else (Y, LONG_I)
+            resolved, remaining = resolved + letters[not consonant], remaining[1:]
         start, hamza, vowel = False, False, not consonant
-    return told
+    return resolved
 
 
 def bizroke(match: re.Match[str]) -> str:
-    """A run of consonants with the short i where it is needed."""
+    """A sequence of consonants with the short i inserted where needed."""
     run, text = match[0], match.string
     initial = not text[match.start() - 1 : match.start()].isalpha()
     final = not text[match.end() : match.end() + 1].isalpha()
@@ -81,7 +81,7 @@ def bizroke(match: re.Match[str]) -> str:
 
 
 def syllable_end(run: str) -> str:
-    """Consonants after a vowel: one, or two that fall in sonority, close its syllable; pairs get a vowel of their own.
+    """Consonants after a vowel: one, or two of falling sonority, end its syllable; other pairs get a short i.
 
     >>> syllable_end("تن") == "ت" + SHORT_I + "ن", syllable_end("ست")
     (True, 'ست')
@@ -95,6 +95,7 @@ def syllable_end(run: str) -> str:
 
 SCHEME = Scheme(
     name="sorani",
+    languages="ckb",
     summary="Central Kurdish (Sorani) → Latin as in Kurmanji (Hawar)",
     stages=(
         COMPOSED,

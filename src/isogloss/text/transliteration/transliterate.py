@@ -1,7 +1,7 @@
-"""`ig.transliterate`: texts, corpora and parallel sets in other letters, annotation intact.
+"""`ig.transliterate`: texts, corpora and parallel sets in another script, with their annotation.
 
-In a treebank forms and lemmas are rewritten, multiword tokens and empty nodes too, and `# text` is what the new
-forms read; everything else stays, MISC included.
+In a treebank, forms and lemmas are rewritten, including multiword tokens and empty nodes, and `# text` is updated;
+everything else stays, including MISC.
 """
 
 from __future__ import annotations
@@ -23,41 +23,43 @@ T = TypeVar("T", str, AnyCorpus, ParallelSet)
 def transliterate(
     text: T, lang: str | None = None, scheme: str | None = None, *, inverse: bool = False, seed: int = 0
 ) -> T:
-    """The same in the letters of a related, well-resourced language.
+    """The text in the script of a related, well-resourced language.
 
-    The scheme is the one made for the language (`isogloss ls schemes`), uroman where there is none, or the one named;
-    a corpus knows its language. `inverse=True` goes back, where the scheme allows it. `seed` is that of the scheme
-    "permutation".
+    `text`: a string, a corpus or a parallel set. `lang`: language code; by default that of the corpus. `scheme`: by
+    default the scheme for the language (`isogloss ls schemes`), or uroman if there is none. `inverse`: back to the
+    original script, for reversible schemes. `seed`: random seed of the scheme "permutation".
 
     >>> transliterate("ياخشىمۇسىز", lang="ug"), transliterate("yaxşimusiz", lang="ug", inverse=True)
     ('yaxşimusiz', 'ياخشىمۇسىز')
     """
     if isinstance(text, Corpus) and lang is None and text.lang != UNKNOWN:
         lang = text.lang
-    chosen = scheme_for(lang, scheme, seed=seed)
+    chosen_scheme = scheme_for(lang, scheme, seed=seed)
     if inverse:
-        chosen = inverse_of(chosen, seed=seed)
+        chosen_scheme = inverse_of(chosen_scheme)
     if isinstance(text, str):
-        return chosen(text)
+        return chosen_scheme(text)
     if isinstance(text, ParallelSet):
         if lang is None:
-            raise UsageError(f"which of the languages {', '.join(text.languages)}? give lang=")
-        return rewrite_parallel(text, lang, rewriting(chosen))
-    return rewrite(text, rewriting(chosen))
+            raise UsageError(f"expected one of the languages {', '.join(text.languages)} as lang=, got none")
+        return rewrite_parallel(text, lang, rewriting(chosen_scheme))
+    return rewrite(text, rewriting(chosen_scheme))
 
 
 def rewriting(scheme: Scheme) -> Rewriting:
-    """A scheme as a change of corpora."""
+    """A scheme as a text change of corpora."""
 
     @cache
-    def alone(word: str) -> str:
+    def single_word(word: str) -> str:
         return word if word == "_" else scheme.words([word])[0]
 
     def rows(old: Rows, place: str) -> Rows:
-        """Words in their sentence; lemmas, multiword tokens and empty nodes each alone."""
+        """Words in the context of their sentence; lemmas, multiword tokens and empty nodes without context."""
         words = iter(scheme.words([row.form for row in old if row.id.isdecimal()]))
-        forms = [next(words) if row.id.isdecimal() else alone(row.form) for row in old]
-        return tuple(row._replace(form=form, lemma=alone(row.lemma)) for row, form in zip(old, forms, strict=True))
+        forms = [next(words) if row.id.isdecimal() else single_word(row.form) for row in old]
+        return tuple(
+            row._replace(form=form, lemma=single_word(row.lemma)) for row, form in zip(old, forms, strict=True)
+        )
 
     return Rewriting(
         rows=rows,

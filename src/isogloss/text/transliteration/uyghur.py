@@ -1,12 +1,12 @@
-"""Uyghur in Arabic letters → the Latin of Turkish.
+"""Uyghur in Arabic script → the Latin script of Turkish.
 
 Uyghur writes every vowel, so letters map one to one. Vowels are those of the Uyghur Latin alphabet (ULY, Xinjiang
 University 2008; ە = e, ې = ë); consonants are spelt as in Turkish (ç ş c ğ j y v), and as in the Common Turkic
-Alphabet where Turkish has no letter (ñ q x). A vowel that begins a word or a syllable stands on a hamza (ئ): it is
-not written at the start of a word and is an apostrophe within one, as in ULY (مۇئەللىم = mu'ellim).
+Alphabet where Turkish has no letter (ñ q x). A vowel at the start of a word or a syllable has a hamza (ئ), which is
+not written at the start of a word and is an apostrophe within a word, as in ULY (مۇئەللىم = mu'ellim).
 
-Persian and Arabic letter shapes (ک ی ه), presentation forms and invisible marks are read as the letters they stand
-for; the way back gives the standard letters.
+Persian and Arabic letter shapes (ک ی ه), presentation forms and invisible marks are read as standard
+letters; the inverse gives the standard letters.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CONSONANTS = {
     "ۋ": "v", "ي": "y",
 }  # fmt: skip
 SIGNS = {"،": ",", "؛": ";", "؟": "?"}
-# letters of other orthographies for the same sounds
+# letters of other orthographies with the same pronunciation
 SHAPES = {
     "ک": "ك", "ی": "ي", "ه": "ھ", "ح": "ھ", "ط": "ت", "ص": "س", "ث": "س", "ض": "ز", "ذ": "ز", "ظ": "ز", "ة": "ە",
     "ع": "ئ", "ء": "ئ", "أ": "ئا", "آ": "ئا", "إ": "ئى", "ؤ": "ئو",
@@ -41,7 +41,7 @@ VOWEL = "[aeëioöuü]"
 
 
 def hamza(match: re.Match[str]) -> str:
-    """Nothing before the vowel that begins a word, an apostrophe elsewhere."""
+    """Nothing before a word-initial vowel, an apostrophe elsewhere."""
     text, place = match.string, match.start()
     begins = (place == 0 or not text[place - 1].isalpha()) and text[place + 1 : place + 2] in VOWELS
     return "" if begins else "'"
@@ -49,6 +49,7 @@ def hamza(match: re.Match[str]) -> str:
 
 SCHEME = Scheme(
     name="uyghur",
+    languages="ug",
     summary="Uyghur → Latin as in Turkish (ç ş c ğ)",
     stages=(
         COMPOSED,
