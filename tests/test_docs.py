@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
+import pkgutil
 import re
 import shlex
 from collections.abc import Iterable
@@ -103,6 +104,15 @@ def test_python_examples_use_public_functions_and_arguments(name: str) -> None:
 @for_pages(TEXTS)
 def test_public_names_in_the_text_exist(name: str) -> None:
     assert set(re.findall(r"`ig\.(\w+)", TEXTS[name])) <= set(ig.PUBLIC)
+
+
+@for_pages(TEXTS)
+def test_modules_in_the_text_exist(name: str) -> None:
+    for path in set(re.findall(r"`(isogloss(?:\.\w+)+)`", TEXTS[name])):
+        try:
+            pkgutil.resolve_name(path)
+        except (ImportError, AttributeError):
+            pytest.fail(f"{name}: no module or name {path}")
 
 
 @for_pages(TEXTS)
