@@ -27,7 +27,7 @@ from benchmarks import floor
 from benchmarks.timing import SHARED
 from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
 from isogloss.tasks import TASKS
-from isogloss.training.engine.loop import train
+from isogloss.training.engine.epochs import train
 from isogloss.training.engine.progress import peak_memory
 from isogloss.training.engine.settings import TrainingSettings, settings_for
 from isogloss.training.finetuning.evaluation import evaluate

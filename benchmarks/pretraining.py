@@ -71,7 +71,7 @@ def ours(model: LoadedModel, lines: list[str], steps: int, precision: str) -> fl
     settings = LanguageModelSettings(batch=BATCH, length=LENGTH, alpha=1.0, precision=precision, budget=budget)
     start = time.perf_counter()
     history = train_language_model(model, sequences, settings)
-    return history.pace[-1].tokens / (time.perf_counter() - start)
+    return history.log[-1].tokens / (time.perf_counter() - start)
 
 
 def trainer(model: LoadedModel, lines: list[str], steps: int, joined: bool) -> float:
@@ -115,7 +115,7 @@ def on_gpu(steps: int, batch: int = 512, vocabulary: int = 24_000) -> None:
     settings = LanguageModelSettings(batch=batch, length=LENGTH, budget=Budget(steps=steps + 50))
     model = fresh_model(tokenizer, layers=12, width=384, dropout=0.0)
     model.network.cuda()
-    last = train_language_model(model, Sequences(ids, {"text": len(ids)}), settings).pace[-1]
+    last = train_language_model(model, Sequences(ids, {"text": len(ids)}), settings).log[-1]
     used = "" if last.utilisation is None else f", {last.utilisation:.1%} of the GPU's arithmetic"
     print(f"isogloss                 {last.tokens_per_second:12,.0f} tokens/s{used}")
     print(f"plain compiled bf16 loop {plain_loop(model, ids, steps, batch):12,.0f} tokens/s")

@@ -18,7 +18,7 @@ from transformers import get_linear_schedule_with_warmup
 from isogloss.core.errors import UsageError
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.epoch_order import epoch_batches
-from isogloss.training.engine.loop import train
+from isogloss.training.engine.epochs import train
 from isogloss.training.engine.progress import DivergenceError, EpochMetrics
 from isogloss.training.engine.settings import TrainingSettings
 
@@ -183,7 +183,7 @@ def test_a_loss_that_is_no_number_ends_the_run_and_is_not_saved(tmp_path: Path, 
         train(network, replace(objective, loss=loss), SETTINGS, seed=0, checkpoints=checkpoints)
     state = checkpoints.latest()
     assert state is not None
-    assert state["at"]["step"] == 7
+    assert state["trainer"]["step"] == 7
     assert all(torch.isfinite(value).all() for value in state["network"].values())
 
 

@@ -25,8 +25,9 @@ from isogloss.training.engine.determinism import reproducible
 from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.epoch_order import epoch_batches
 from isogloss.training.engine.objective import Objective
-from isogloss.training.engine.settings import TrainingSettings
-from isogloss.training.engine.step import Stepper
+from isogloss.training.engine.settings import TrainingSettings, learning_rate_at
+from isogloss.training.engine.step import ItemStepper
+from isogloss.training.engine.trainable import SingleNetwork
 from isogloss.training.finetuning.finetune import objective
 
 SETTINGS = TrainingSettings(epochs=4, batch=3, learning_rate=3e-3)
@@ -51,7 +52,7 @@ def stepper(
     record: Any = None,
     dropout: bool = False,
     extra: Any = None,
-) -> Stepper:
+) -> ItemStepper:
     task, corpus = TASKS[name], corpus_for(TASKS[name].corpus)
     labels = task.labels(corpus)
     torch.manual_seed(0)
@@ -60,28 +61,31 @@ def stepper(
     return over(network, objective(model, task, corpus, corpus, labels, extra), settings, record)
 
 
-def over(network: nn.Module, learning: Objective, settings: TrainingSettings, record: Any) -> Stepper:
+def over(network: nn.Module, learning: Objective, settings: TrainingSettings, record: Any) -> ItemStepper:
     lengths = learning.lengths
     batches = [
         items
         for epoch in range(settings.epochs)
         for items in epoch_batches(lengths, batch=settings.batch, tokens=None, seed=0, epoch=epoch)
     ]
-    made = Stepper(
-        network, learning, settings, [[items] for items in batches], seed=0, workers=WorkerGroup(), record=record
-    )
-    made.train()
-    return made
+    steps = [[items] for items in batches]
+    stepper = ItemStepper(SingleNetwork(network, 0), learning, settings, steps, WorkerGroup(), record)
+    stepper.updater.train()
+    return stepper
 
 
-def run(steps: Stepper, first: int = 0) -> list[float]:
+def run(steps: ItemStepper, first: int = 0) -> list[float]:
     losses = []
-    with reproducible(steps.device):
+    with reproducible(steps.updater.device):
         for number in range(first, len(steps.batches)):
-            steps.step(number)
-            losses.append(float(steps.losses))
-            steps.losses.zero_()
+            do_step(steps, number)
+            losses.append(float(steps.updater.losses))
+            steps.updater.losses.zero_()
     return losses
+
+
+def do_step(steps: ItemStepper, number: int) -> None:
+    steps.step(number, learning_rate_at(number, len(steps.batches), steps.settings))
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -91,12 +95,12 @@ def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytes
     plain = stepper(bert, name)
     recorder = Recorder()
     recorded = stepper(bert, name, record=recorder)
-    assert plain.graphs is None
-    start = torch.cat([p.detach().flatten().clone() for p in recorded.parameters])
+    assert plain.recorded is None
+    start = torch.cat([p.detach().flatten().clone() for p in recorded.updater.parameters])
     np.testing.assert_allclose(run(recorded), run(plain), rtol=1e-4)
     assert recorder.recorded > 0
-    moved = torch.cat([p.detach().flatten() for p in plain.parameters])
-    found = torch.cat([p.detach().flatten() for p in recorded.parameters])
+    moved = torch.cat([p.detach().flatten() for p in plain.updater.parameters])
+    found = torch.cat([p.detach().flatten() for p in recorded.updater.parameters])
     # not closer: where a gradient is 0 but for rounding (the biases of answers), Adam makes much of it
     assert (found - moved).norm() < 0.05 * (moved - start).norm()
 
@@ -107,7 +111,8 @@ def test_each_shape_is_recorded_once_and_rare_ones_never(bert: LoadedModel, monk
     recorder = Recorder()
     steps = stepper(bert, "pos", record=recorder)
     run(steps)
-    assert recorder.recorded <= len({group.shape for group in steps.groups.values()})
+    assert steps.recorded is not None
+    assert recorder.recorded <= len({group.shape for group in steps.recorded.groups.values()})
     assert recorder.recorded > 1
     monkeypatch.setattr(shapes, "RECORDING_MS", 1e12)
     recorder = Recorder()
@@ -118,12 +123,12 @@ def test_each_shape_is_recorded_once_and_rare_ones_never(bert: LoadedModel, monk
 def test_bf16_computes_in_a_copy_and_keeps_weights_in_fp32(bert: LoadedModel) -> None:
     settings = replace(SETTINGS, precision="bf16")
     rough, exact = stepper(bert, "pos", settings, Recorder()), stepper(bert, "pos", record=Recorder())
-    assert {p.dtype for p in rough.shadow.network.parameters()} == {torch.bfloat16}
-    assert {p.dtype for p in rough.network.parameters()} == {torch.float32}
+    assert {p.dtype for p in rough.updater.network.parameters()} == {torch.bfloat16}
+    assert {p.dtype for p in rough.trainable.network.parameters()} == {torch.float32}
     losses = run(rough), run(exact)
     assert losses[0] != losses[1]
     np.testing.assert_allclose(losses[0], losses[1], rtol=0.05)
-    for weight, shadow in zip(rough.parameters, rough.shadow.network.parameters(), strict=True):
+    for weight, shadow in zip(rough.updater.parameters, rough.updater.network.parameters(), strict=True):
         assert torch.equal(weight.bfloat16(), shadow), "the copy is not up to date"
 
 
@@ -135,11 +140,11 @@ def test_dropout_is_the_seeds_and_a_run_goes_on_where_it_stopped(bert: LoadedMod
     losses = run(whole)
     with reproducible(CPU):
         for number in range(5):
-            again.step(number)
+            do_step(again, number)
     resumed = stepper(bert, task, settings, Recorder(), dropout=True)
-    resumed.load(copy.deepcopy(again.state()))
+    resumed.updater.load_state_dict(copy.deepcopy(again.updater.state_dict()))
     assert run(resumed, first=5) == losses[5:]
-    assert fingerprint(resumed.network) == fingerprint(whole.network)
+    assert fingerprint(resumed.trainable.network) == fingerprint(whole.trainable.network)
     assert len(set(losses)) == len(losses)
 
 
@@ -155,28 +160,28 @@ def test_a_step_that_waits_is_done_the_plain_way(bert: LoadedModel, monkeypatch:
     steps.objective = replace(steps.objective, shaped=shaped)
     with pytest.warns(UserWarning, match="slower than it could be: reads a number"):
         losses = run(steps)
-    assert steps.graphs is None
+    assert steps.recorded is None
     np.testing.assert_allclose(losses, run(plain), rtol=1e-5)  # the rate is a number in fp32 here, and in fp64 there
 
 
 def test_items_without_terms_change_nothing(bert: LoadedModel) -> None:
     steps = stepper(bert, "pos", record=Recorder())
     steps.objective = replace(steps.objective, terms=np.zeros_like(steps.objective.terms))
-    before = fingerprint(steps.network)
+    before = fingerprint(steps.trainable.network)
     assert run(steps) == [0.0] * len(steps.batches)
-    assert fingerprint(steps.network) == before
+    assert fingerprint(steps.trainable.network) == before
 
 
 def test_an_objective_without_shapes_is_launched() -> None:
     network, learning = regression()
-    assert over(network, learning, SETTINGS, None).graphs is None
+    assert over(network, learning, SETTINGS, None).recorded is None
 
 
 def test_nothing_is_looked_at_while_a_step_is_recorded(bert: LoadedModel) -> None:
     """The library's attention would look into the mask; the one that is used does not."""
     steps = stepper(bert, "pos", record=Recorder())
     seen = []
-    inner: Any = steps.shadow.network
+    inner: Any = steps.updater.network
     inner.bert.register_forward_pre_hook(lambda module, _: seen.append(module.config._attn_implementation))
     run(steps)
     assert set(seen) == {PADDED}
@@ -251,9 +256,9 @@ def test_replayed_on_a_gpu(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch, n
         monkeypatch.setattr(graphs, "LAUNCHES_BEFORE_RECORDING", warm)
         with reproducible(device), side_stream(device):
             steps = stepper(on_gpu, name, dropout=True)
-            assert steps.graphs is not None
+            assert steps.recorded is not None
             losses.append(run(steps))
-            weights.append(torch.cat([p.detach().flatten() for p in steps.parameters]).cpu())
+            weights.append(torch.cat([p.detach().flatten() for p in steps.updater.parameters]).cpu())
     assert losses[0] == losses[1]
     assert torch.equal(weights[0], weights[1])
     np.testing.assert_allclose(losses[0], losses[2], rtol=0.02)

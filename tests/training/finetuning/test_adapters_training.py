@@ -111,7 +111,7 @@ def test_what_is_written_is_the_adapter_alone(masked: LoadedModel, folders: dict
     again, history = adaptation(masked, TEXT[0::3], adapter=language_adapter(2), out=folders["en"], seed=0, **QUICK)
     used = use_adapter(folders["en"])(clone(masked))
     assert all(torch.equal(a, b) for a, b in zip(again.body.parameters(), used.body.parameters(), strict=True))
-    assert history.pace[-1].step == 6
+    assert history.log[-1].step == 6
     with pytest.raises(UsageError, match="another run"):
         adaptation(masked, TEXT, adapter=language_adapter(2), out=folders["en"], seed=0, **QUICK)
 

@@ -11,8 +11,7 @@ from isogloss.models.bilstm.baseline import bilstm
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_for_model
-from isogloss.training.engine.distributed import init_distributed
-from isogloss.training.engine.loop import _Training
+from isogloss.training.engine.epochs import step_items
 from isogloss.training.engine.settings import NoisyTrainingSettings, TrainingSettings, settings_for
 from isogloss.training.finetuning.augmentation import training_examples
 from isogloss.training.finetuning.finetune import finetune, objective
@@ -51,9 +50,8 @@ def test_each_epoch_has_a_version_of_its_own(bert: LoadedModel, change: str) -> 
 def test_the_loop_reads_one_version_an_epoch(bert: LoadedModel) -> None:
     settings = noisy(character_noise=0.2)
     learning = objective(bert, POS, BANK, BANK[:3], LABELS, None, settings, seed=1)
-    network = POS.network(bert, LABELS)
-    order = _Training([network], learning, settings, [1], init_distributed(), None, None).order
-    for epoch, steps in enumerate(order):
+    for epoch in range(settings.epochs):
+        steps = step_items(learning, settings, [1], epoch)
         items = sorted(int(item) for (batch,) in steps for item in batch)
         assert items == list(range(epoch * len(BANK), (epoch + 1) * len(BANK)))
 

@@ -42,7 +42,7 @@ def test_the_published_recipe_is_the_default(tmp_path: Path) -> None:
     model = with_head("bert", tmp_path / "m")
     _, history = adaptation(model, TEXT, out=out, length=32)
     sequences = len(pack(model, {"x": split_texts({"x": TEXT})["x"].train}, 32, by_line=True).ids)
-    assert history.pace[-1].step == -(-20 * sequences // 8)
+    assert history.log[-1].step == -(-20 * sequences // 8)
     settings = (out / "README.md").read_text(encoding="utf-8")
     assert "by_line: True" in settings and "batch: 8" in settings and "learning_rate: 5e-05" in settings
 

@@ -14,13 +14,14 @@ from language_toy import TEXT, with_head
 from toy import fingerprint
 
 from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.training.engine import trainer
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.progress import DivergenceError
-from isogloss.training.language_modeling import train as language_model
 from isogloss.training.language_modeling.batches import BatchSampler
 from isogloss.training.language_modeling.packing import pack
 from isogloss.training.language_modeling.settings import LanguageModelSettings
+from isogloss.training.language_modeling.step import LanguageModelStepper
 from isogloss.training.language_modeling.train import StepMetrics, TrainingHistory, train_language_model
 
 SETTINGS = LanguageModelSettings(batch=4, length=24, learning_rate=3e-3, budget=Budget(steps=12))
@@ -60,14 +61,14 @@ class Killed(Exception):
 
 def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The training dies in the given step, after its gradients."""
-    original = language_model._Training.step
+    original = LanguageModelStepper.step
 
-    def step_or_die(self: Any) -> int:
-        if self.at.step == step:
+    def step_or_die(self: LanguageModelStepper, number: int, learning_rate: float) -> int:
+        if number == step:
             raise Killed
-        return original(self)
+        return original(self, number, learning_rate)
 
-    monkeypatch.setattr(language_model._Training, "step", step_or_die)
+    monkeypatch.setattr(LanguageModelStepper, "step", step_or_die)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_resumed_it_ends_bit_by_bit_the_same(
                 trained(bert, settings, Checkpoints(tmp_path, "run", steps=2), dropout=0.2)
     resumed, history = trained(bert, settings, Checkpoints(tmp_path, "run", steps=2), dropout=0.2)
     assert fingerprint(resumed.network) == fingerprint(whole.network)
-    assert [pace.loss for pace in history.pace] == [pace.loss for pace in told.pace]
+    assert [pace.loss for pace in history.log] == [pace.loss for pace in told.log]
 
 
 def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
@@ -141,8 +142,8 @@ def test_bf16_computes_in_bf16_and_keeps_weights_in_fp32(bert: LoadedModel) -> N
     exact, told = trained(bert, replace(SETTINGS, precision="fp32"))
     rough, history = trained(bert, replace(SETTINGS, precision="bf16"))
     assert {p.dtype for p in rough.network.parameters()} == {torch.float32}
-    assert history.pace[-1].loss == pytest.approx(told.pace[-1].loss, rel=0.02)
-    assert history.pace[-1].loss != told.pace[-1].loss
+    assert history.log[-1].loss == pytest.approx(told.log[-1].loss, rel=0.02)
+    assert history.log[-1].loss != told.log[-1].loss
     change = [
         float((a - b).detach().norm())
         for a, b in zip(exact.network.parameters(), rough.network.parameters(), strict=True)
@@ -156,8 +157,8 @@ def test_it_learns(tmp_path: Path, family: str) -> None:
     objective = "clm" if model.family.causal else "mlm"
     settings = replace(SETTINGS, objective=objective, learning_rate=1e-2, budget=Budget(steps=100))
     _, history = trained(model, settings)
-    assert [(pace.step, pace.share) for pace in history.pace] == [(50, 0.5), (100, 1.0)]
-    assert history.pace[-1].loss < history.pace[0].loss - 0.3
+    assert [(pace.step, pace.share) for pace in history.log] == [(50, 0.5), (100, 1.0)]
+    assert history.log[-1].loss < history.log[0].loss - 0.3
 
 
 def test_evaluations_come_before_on_the_way_and_after(bert: LoadedModel) -> None:
@@ -167,12 +168,12 @@ def test_evaluations_come_before_on_the_way_and_after(bert: LoadedModel) -> None
 
 def test_budgets_of_tokens_and_minutes_end_it(bert: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     _, by_tokens = trained(bert, replace(SETTINGS, budget=Budget(tokens=500)))
-    assert by_tokens.pace[-1].step == 6  # of 4 × 24 tokens
+    assert by_tokens.log[-1].step == 6  # of 4 × 24 tokens
     clock = itertools.count(step=0.5)
-    monkeypatch.setattr(language_model.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(trainer.time, "perf_counter", lambda: next(clock))
     _, by_time = trained(bert, replace(SETTINGS, budget=Budget(minutes=0.25)))
-    assert 5 < by_time.pace[-1].step < 31
-    assert by_time.pace[-1].share == 1.0
+    assert 5 < by_time.log[-1].step < 31
+    assert by_time.log[-1].share == 1.0
 
 
 def test_training_that_diverges_is_told(bert: LoadedModel) -> None:

@@ -14,8 +14,8 @@ import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.loading.load import load_model
 from isogloss.models.tokenization.training import KINDS
-from isogloss.training.language_modeling import train as language_model
 from isogloss.training.language_modeling.pretrain import pretrain
+from isogloss.training.language_modeling.step import LanguageModelStepper
 
 LAB = ig.Laboratory(0)
 TEXTS = {"qla": LAB.text("qla", 150), "qlb": LAB.text("qlb", 60)}
@@ -60,25 +60,25 @@ def test_from_raw_text_to_a_folder_that_every_library_loads(tmp_path: Path) -> N
 def test_it_goes_on_where_it_was_interrupted_and_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = {**SMALL, "checkpoint_steps": 1, "dropout": 0.2}
     whole = pretrain(TEXTS, tmp_path / "whole", **options)
-    original = language_model._Training.step
+    original = LanguageModelStepper.step
 
-    def interrupted(self: Any) -> int:
-        if self.at.step == 2:
+    def interrupted(self: LanguageModelStepper, number: int, learning_rate: float) -> int:
+        if number == 2:
             raise KeyboardInterrupt
-        return original(self)
+        return original(self, number, learning_rate)
 
     with monkeypatch.context() as patch:
-        patch.setattr(language_model._Training, "step", interrupted)
+        patch.setattr(LanguageModelStepper, "step", interrupted)
         with pytest.raises(KeyboardInterrupt):
             pretrain(TEXTS, tmp_path / "cut", **options)
     assert not (tmp_path / "cut" / "config.json").exists()
     resumed = pretrain(TEXTS, tmp_path / "cut", **options)
     assert fingerprint(resumed.network) == fingerprint(whole.network)
 
-    def never(self: Any) -> int:
+    def never(*_: Any) -> int:
         raise AssertionError("trained again")
 
-    monkeypatch.setattr(language_model._Training, "step", never)
+    monkeypatch.setattr(LanguageModelStepper, "step", never)
     assert fingerprint(pretrain(TEXTS, tmp_path / "cut", **options).network) == fingerprint(whole.network)
     with pytest.raises(UsageError, match="another run"):
         pretrain(TEXTS, tmp_path / "cut", **{**options, "seed": 1})

@@ -27,7 +27,7 @@ from isogloss.models.states.attention import padded_attention
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example, ExampleSizes, Shape, collate
 from isogloss.tasks.tagging import mean_cross_entropy
-from isogloss.training.stacking.networks import STACKABLE_MODEL_TYPES, copy_weights_back, stack_networks, stackable
+from isogloss.training.stacking.stack import STACKABLE_MODEL_TYPES, StackedNetworks, stack_networks, stackable
 
 Tiny = Callable[[str], LoadedModel]
 HEADS = ["token", "sequence", "span", "parser"]
@@ -163,19 +163,19 @@ def test_every_weight_has_the_gradient_that_it_has_alone(stackable_model: Tiny, 
 def test_networks_get_back_what_they_gave(tiny: Tiny, head: str) -> None:
     networks = networks_of(tiny("bert"), head)
     before = [copy.deepcopy(network.state_dict()) for network in networks]
-    whole = stack_networks(networks)
+    stack = StackedNetworks(networks, seeds=[0, 0, 0])
     with torch.no_grad():
         for network in networks:
             for weight in network.parameters():
                 weight.zero_()
-    copy_weights_back(whole, networks)
+    stack.update_members()
     for network, expected in zip(networks, before, strict=True):
         assert network.state_dict().keys() == expected.keys()
         for name, value in network.state_dict().items():
             assert torch.equal(value, expected[name]), name
     with torch.no_grad():
-        for stack in whole.parameters():
-            stack.add_(1)
+        for weight in stack.network.parameters():
+            weight.add_(1)
     assert all(torch.equal(v, before[0][name]) for name, v in networks[0].state_dict().items()), "weights are shared"
 
 

@@ -27,14 +27,16 @@ from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch
 from isogloss.training.engine import batch_shapes as shapes
 from isogloss.training.engine.checkpoints import Checkpoints
+from isogloss.training.engine.cuda_graphs import Record
 from isogloss.training.engine.determinism import reproducible
 from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.epoch_order import epoch_batches
-from isogloss.training.engine.loop import train, train_stacked
+from isogloss.training.engine.epochs import train
 from isogloss.training.engine.objective import Objective
 from isogloss.training.engine.progress import DivergenceError, EpochMetrics
 from isogloss.training.engine.settings import TrainingSettings, learning_rate_at, settings_for
-from isogloss.training.engine.step import Stepper
+from isogloss.training.engine.step import ItemStepper
+from isogloss.training.engine.trainable import SingleNetwork, Trainable
 from isogloss.training.finetuning import finetune as finetuning
 from isogloss.training.finetuning.finetune import (
     can_stack,
@@ -43,7 +45,7 @@ from isogloss.training.finetuning.finetune import (
     init_networks,
     objective,
 )
-from isogloss.training.stacking.networks import stack_networks
+from isogloss.training.stacking.stack import StackedNetworks, train_stacked
 
 POS = TASKS["pos"]
 SETTINGS = TrainingSettings(epochs=2, batch=10, learning_rate=0.01)
@@ -255,31 +257,29 @@ def test_gradients_are_clipped_for_each_by_itself(bert: LoadedModel) -> None:
 
 
 def steps_of(
-    network: nn.Module,
-    learning: Objective,
-    settings: TrainingSettings,
-    seeds: Sequence[int],
-    readers: Sequence[int],
-    **told: Any,
-) -> tuple[list[list[float]], Stepper]:
-    """The losses of every step, one for each network; `readers`: which seed's items each of them reads."""
+    trainable: Trainable, learning: Objective, settings: TrainingSettings, record: Record | None = None
+) -> tuple[list[list[float]], ItemStepper]:
+    """The losses of every step, one for each network."""
     batches = [
         list(step)
         for epoch in range(settings.epochs)
         for step in zip(
-            *(epoch_batches(learning.lengths, batch=settings.batch, tokens=None, seed=s, epoch=epoch) for s in seeds),
+            *(
+                epoch_batches(learning.lengths, batch=settings.batch, tokens=None, seed=seed, epoch=epoch)
+                for seed in trainable.seeds
+            ),
             strict=True,
         )
     ]
-    made = Stepper(network, learning, settings, batches, seed=0, workers=WorkerGroup(), readers=readers, **told)
-    made.train()
+    stepper = ItemStepper(trainable, learning, settings, batches, WorkerGroup(), record)
+    stepper.updater.train()
     losses = []
-    with reproducible(made.device):
+    with reproducible(stepper.updater.device):
         for number in range(len(batches)):
-            made.step(number)
-            losses.append(made.losses.tolist())
-            made.losses.zero_()
-    return losses, made
+            stepper.step(number, learning_rate_at(number, len(batches), settings))
+            losses.append(stepper.updater.losses.tolist())
+            stepper.updater.losses.zero_()
+    return losses, stepper
 
 
 @pytest.mark.usefixtures("exact")
@@ -290,29 +290,28 @@ def test_recorded_launched_or_alone_steps_are_the_same(
     """Three networks that read the items of two seeds, in every task."""
     monkeypatch.setattr(shapes, "LAUNCH_MS", 1e6)
     networks, learning = learners(bert, name, corpus_for(TASKS[name].corpus))
-    settings, seeds, readers = replace(QUICK, epochs=3, learning_rate=1e-3), (1, 2), (0, 1, 0)
+    settings, seeds = replace(QUICK, epochs=3, learning_rate=1e-3), (1, 2, 1)
     recorder = Recorder()
-    launched, plain = steps_of(stack_networks(networks), learning, settings, seeds, readers)
-    recorded, quick = steps_of(stack_networks(networks), learning, settings, seeds, readers, record=recorder)
-    assert plain.graphs is None and recorder.recorded > 0
-    for number, reader in enumerate(readers):
-        own, _ = steps_of(networks[number], learning, settings, seeds[reader : reader + 1], (0,))
-        assert [step[number] for step in launched] == pytest.approx([step[0] for step in own], rel=1e-9)
+    launched, plain = steps_of(StackedNetworks(networks, seeds), learning, settings)
+    recorded, quick = steps_of(StackedNetworks(networks, seeds), learning, settings, recorder)
+    assert plain.recorded is None and recorder.recorded > 0
+    for number, (network, seed) in enumerate(zip(networks, seeds, strict=True)):
+        expected, _ = steps_of(SingleNetwork(network, seed), learning, settings)
+        assert [step[number] for step in launched] == pytest.approx([step[0] for step in expected], rel=1e-9)
     assert len({loss for step in launched for loss in step}) == 3 * len(launched)
     for step, other in zip(recorded, launched, strict=True):
         assert step == pytest.approx(other, rel=1e-6)  # the rate is a number in fp32 here, and in fp64 there
-    assert_alike([quick.network], [plain.network], 1e-6)
+    assert_alike([quick.trainable.network], [plain.trainable.network], 1e-6)
 
 
 def test_in_bf16_they_compute_in_a_copy(bert: LoadedModel) -> None:
     networks, learning = learners(bert, "pos", treebank(9), 2)
     networks = [network.to(torch.float32) for network in networks]
-    expected, _ = steps_of(stack_networks(networks), learning, QUICK, (1, 2), (0, 1), record=Recorder())
-    for told in ({"record": Recorder()}, {}):  # a copy in bf16, or autocast
-        rough, made = steps_of(
-            stack_networks(networks), learning, replace(QUICK, precision="bf16"), (1, 2), (0, 1), **told
-        )
-        assert {weight.dtype for weight in made.network.parameters()} == {torch.float32}
+    expected, _ = steps_of(StackedNetworks(networks, [1, 2]), learning, QUICK, Recorder())
+    for record in (Recorder(), None):  # a copy in bf16, or autocast
+        settings = replace(QUICK, precision="bf16")
+        rough, stepper = steps_of(StackedNetworks(networks, [1, 2]), learning, settings, record)
+        assert {weight.dtype for weight in stepper.trainable.network.parameters()} == {torch.float32}
         assert rough != expected
         for step, other in zip(rough, expected, strict=True):
             assert step == pytest.approx(other, rel=0.05)
@@ -451,5 +450,5 @@ def test_what_a_stack_cannot_do_is_refused(bert: LoadedModel) -> None:
     settings = settings_for(TASKS["pos"].defaults, epochs=1)
     with pytest.raises(UsageError, match="second loss"):
         train_stacked(networks, replace(learning, extra=lambda *_: torch.zeros(())), settings, seeds=(0, 0))
-    with pytest.raises(UsageError, match="in parts"):
+    with pytest.raises(UsageError, match="accumulate > 1"):
         train_stacked(networks, learning, replace(settings, accumulate=2), seeds=(0, 0))

@@ -38,8 +38,8 @@ from isogloss.training.adjustment.settings import (
 from isogloss.training.engine.batch_shapes import round_length_up
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import init_distributed
+from isogloss.training.engine.epochs import train
 from isogloss.training.engine.identity import corpus_identity, model_identity
-from isogloss.training.engine.loop import train
 from isogloss.training.engine.objective import Objective, ShapedLoss
 from isogloss.training.engine.progress import EpochMetrics, ProgressCallback
 from isogloss.training.engine.settings import Precision

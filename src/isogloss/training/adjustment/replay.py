@@ -82,7 +82,7 @@ class BoundReplay:
         return self.loss(network, self._batch(step).to(next(network.parameters()).device))
 
     @cached_property
-    def shaped(self) -> ShapedLoss:
+    def shaped(self) -> ShapedLoss[int]:
         """The loss split into batch and computation, for recorded steps (CUDA graphs)."""
         sizes, max_length = ExampleSizes(self.examples), self.anchor.max_length
         return ShapedLoss(

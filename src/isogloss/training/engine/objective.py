@@ -1,36 +1,43 @@
-"""What is learnt, as the training loop sees it: numbered items, a loss over some of them, a score."""
+"""What the engine minimises: numbered items, a loss over some of them, and a dev score."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from typing import Generic, TypeVar
 
 from torch import Tensor, nn
 
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.tasks.examples import Batch, Shape
 
+Items = TypeVar("Items")  # numbers of items, or the number of a step
+
 
 @dataclass(frozen=True)
-class ShapedLoss:
-    """The same loss in two halves, with tensors in between that are padded to a given shape."""
+class ShapedLoss(Generic[Items]):
+    """A loss in two halves: a batch padded to a given shape, and the loss of that batch."""
 
-    shape: Callable[[Any], Shape]  # the least that suits these items (of a step's second loss: this step)
-    batch: Callable[[Any, Shape], Batch]
+    shape: Callable[[Items], Shape]  # the smallest shape for these items
+    batch: Callable[[Items, Shape], Batch]
     loss: Callable[[nn.Module, Batch], Tensor]
+
+    def common_shape(self, groups: Iterable[Items]) -> Shape:
+        """The smallest shape that suits all groups of items."""
+        return reduce(operator.or_, map(self.shape, groups))
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What is learnt, over numbered items.
+    """What is minimised, over numbered items.
 
-    `loss(network, items)` is a mean over the items' `terms` (words, say): this is what makes a step in parts
-    equal to the whole. `extra(network, step)` is a second loss of each step. A higher dev `score` is better;
-    without one the last epoch is kept.
-    `shaped`: the loss of a network that knows no lengths but those of its tensors, whose steps can be recorded;
-    `shaped_extra`: the second loss likewise.
-    `versions`: the items are those of one corpus so many times over, and each epoch reads the next version.
+    `loss(network, items)` is a mean over the items' `terms` (such as words), so that the parts of a step add up to
+    the loss of the whole step. `extra(network, step)` is a second loss of each step. A higher dev `score` is better;
+    without one, the last epoch is kept. `shaped` is the same loss in fixed shapes, for steps recorded as CUDA graphs;
+    `shaped_extra` is the second loss in fixed shapes. `versions`: the items are this number of versions of one corpus,
+    and each epoch reads the next version.
     """
 
     lengths: IntArray  # tokens of each item
@@ -38,6 +45,6 @@ class Objective:
     loss: Callable[[nn.Module, IntArray], Tensor]
     score: Callable[[nn.Module], float] | None
     extra: Callable[[nn.Module, int], Tensor] | None = None
-    shaped: ShapedLoss | None = None
+    shaped: ShapedLoss[IntArray] | None = None
     versions: int = 1
-    shaped_extra: ShapedLoss | None = None
+    shaped_extra: ShapedLoss[int] | None = None

@@ -23,13 +23,12 @@ from isogloss.training.engine.batch_shapes import round_length_up
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.determinism import seeded
 from isogloss.training.engine.distributed import init_distributed
-from isogloss.training.engine.loop import train_stacked
 from isogloss.training.engine.objective import Objective, ShapedLoss
 from isogloss.training.engine.progress import EpochMetrics, ProgressCallback
 from isogloss.training.engine.settings import NoisyTrainingSettings, TrainingSettings
 from isogloss.training.finetuning.augmentation import training_examples
 from isogloss.training.finetuning.evaluation import predict, score_predictions
-from isogloss.training.stacking.networks import stackable
+from isogloss.training.stacking.stack import stackable, train_stacked
 
 ExtraLoss = Callable[[nn.Module, int], Tensor]  # of the network, at a step
 

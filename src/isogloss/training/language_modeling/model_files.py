@@ -67,7 +67,7 @@ def save_language_model(
         save_adapter(model, folder, lang=next(iter(splits)))
     else:
         save_model(model, folder, half=half)
-    _write_rows(folder / LOG_FILE, [asdict(pace) for pace in history.pace])
+    _write_rows(folder / LOG_FILE, [asdict(pace) for pace in history.log])
     _write_rows(folder / EVALUATIONS_FILE, history.evaluations)
     with atomic_write(folder / MODEL_CARD_FILE) as text:
         text.write(model_card(model, history, splits, settings, title))
@@ -75,7 +75,7 @@ def save_language_model(
         lang: {"lines": split.lines, "characters": split.characters, "held_out": split.share, "hash": split.digest}
         for lang, split in splits.items()
     }
-    history_values = {"pace": [asdict(pace) for pace in history.pace], "evaluations": history.evaluations}
+    history_values = {"pace": [asdict(pace) for pace in history.log], "evaluations": history.evaluations}
     run_record = {
         "isogloss": __version__,
         "run": run,
@@ -95,7 +95,7 @@ def model_card(
     title: str,
 ) -> str:
     """What a reader of the folder wants to know first."""
-    last = history.pace[-1]
+    last = history.log[-1]
     figures = _perplexities(history)
     rows = "".join(
         f"| {lang} | {split.lines:,} | {split.characters:,} | {split.share:.1%} | "

@@ -1,49 +1,34 @@
-"""The training loop of language models: steps until the budget is spent, with a look at the model now and then.
-
-What a step reads and masks and its dropout are pure functions of the seed and the step's number, so that an
-interrupted training goes on as if it had not been (bit by bit on the CPU). Nothing waits for the device in a step.
-"""
+"""Training of language models: steps until the budget is spent, with evaluations at equal distances."""
 
 from __future__ import annotations
 
-import contextlib
-import math
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass
 
-import torch
-from torch import Tensor, nn
-
-from isogloss.core.seeds import derive_seed
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.states.attention import unpadded_attention, without_cudnn_attention
-from isogloss.training.engine.bf16_copy import Bf16Copy
 from isogloss.training.engine.budget import scheduled_learning_rate
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.determinism import reproducible, seed_step
 from isogloss.training.engine.distributed import WorkerGroup, init_distributed
 from isogloss.training.engine.flops import flops_per_token, peak_flops
-from isogloss.training.engine.interrupts import deferred_interrupts
-from isogloss.training.engine.optimizer import adamw, muon
-from isogloss.training.engine.progress import DivergenceError, peak_memory
-from isogloss.training.language_modeling.batches import BatchSampler, LanguageModelBatch
-from isogloss.training.language_modeling.losses import causal_loss, masked_loss
+from isogloss.training.engine.progress import peak_memory
+from isogloss.training.engine.trainer import PlanState, Trainer, TrainerState
+from isogloss.training.language_modeling.batches import BatchSampler
 from isogloss.training.language_modeling.packing import Sequences
 from isogloss.training.language_modeling.settings import LanguageModelSettings
+from isogloss.training.language_modeling.step import LanguageModelStepper
 
-LOG_EVERY_STEPS = 50  # steps between looks at the loss, each of which waits for the device
-Evaluate = Callable[[LoadedModel], list[dict[str, Any]]]
+LOG_EVERY_STEPS = 50  # logging synchronises with the device
+EvaluationRow = dict[str, str | int | float]
+Evaluate = Callable[[LoadedModel], list[EvaluationRow]]
 
 
 @dataclass(frozen=True)
 class StepMetrics:
-    """How training stands, after every few steps."""
+    """Metrics of the steps since the last log entry."""
 
     step: int
     share: float  # of the budget
-    loss: float  # mean since the last time
+    loss: float  # mean since the last entry
     learning_rate: float
     tokens: int  # read so far
     tokens_per_second: float
@@ -53,10 +38,10 @@ class StepMetrics:
 
 @dataclass(frozen=True)
 class TrainingHistory:
-    """What a training leaves behind beside the weights: its pace, and rows of every evaluation with their step."""
+    """Metrics along the training, and the rows of every evaluation with their step."""
 
-    pace: list[StepMetrics]
-    evaluations: list[dict[str, Any]]
+    log: list[StepMetrics]
+    evaluations: list[EvaluationRow]
 
 
 def train_language_model(
@@ -71,191 +56,99 @@ def train_language_model(
     checkpoints: Checkpoints | None = None,
     progress: Callable[[StepMetrics], None] | None = None,
 ) -> TrainingHistory:
-    """Train the model's network in place. `evaluate` is called before, `evaluations` times on the way and after.
+    """Train the model's network in place.
 
-    `slots`: sequences of each language in a round, where not those that α gives.
+    `evaluate` is called before training, `evaluations` times during it, and after it. `slots` is the number of
+    sequences of each language in a round; by default it follows from the sampling exponent α.
     """
+    workers = init_distributed()
     batches = BatchSampler(model, sequences, settings, seed, slots)
-    training = _Training(model, batches, settings, seed, checkpoints, progress)
-    holding = deferred_interrupts() if checkpoints else contextlib.nullcontext(lambda: False)
-    with reproducible(model.device), holding as pressed:
-        training.resume()
-        training.run(pressed, evaluate, evaluations)
+    stepper = LanguageModelStepper(model.network, batches, settings, seed, workers)
+    plan = BudgetPlan(model, settings, workers, evaluate, evaluations, progress)
+    Trainer(stepper, plan, workers, checkpoints).run()
     model.network.eval()
-    return TrainingHistory([StepMetrics(**row) for row in training.at.pace], training.at.evaluations)
+    return TrainingHistory(plan.log, plan.evaluations)
 
 
-@dataclass
-class TrainerState:
-    """Where training is: with the network's and the optimizer's state, all that a checkpoint must hold."""
-
-    step: int = 0
-    tokens: int = 0
-    seconds: float = 0.0  # of training, in all
-    evaluated: int = 0  # evaluations done
-    pace: list[dict[str, Any]] = field(default_factory=list)
-    evaluations: list[dict[str, Any]] = field(default_factory=list)
-
-
-class _Training:
-    """One run of `train_language_model`, step by step."""
+class BudgetPlan:
+    """Training for a budget of steps, tokens or minutes; the learning rate follows the fraction spent."""
 
     def __init__(
         self,
         model: LoadedModel,
-        batches: BatchSampler,
         settings: LanguageModelSettings,
-        seed: int,
-        checkpoints: Checkpoints | None,
+        workers: WorkerGroup,
+        evaluate: Evaluate | None,
+        intermediate_evaluations: int,
         progress: Callable[[StepMetrics], None] | None,
     ):
-        self.model, self.settings, self.seed, self.device = model, settings, seed, model.device
-        self.workers: WorkerGroup = init_distributed()
-        self.checkpoints, self.progress = checkpoints, progress
-        self.batches = batches
-        self.parameters = [p for p in model.network.parameters() if p.requires_grad]
-        self.optimizer = (
-            muon(model.network, settings) if settings.optimizer == "muon" else adamw(self.parameters, settings)
-        )
-        self.shadow = Bf16Copy(model.network, settings.bf16(self.device))
-        self.computing = self.shadow.network
-        self.loss = _loss(self.computing, settings, self.device)
-        self.losses = torch.zeros((), dtype=torch.float64, device=self.device)  # their sum since the last look
-        self.norms = torch.zeros((), device=self.device)  # sum of the gradients' norms: finite while all is well
-        predicted = 1.0 if settings.causal else settings.mask_share
-        self.flops, self.peak = flops_per_token(model, settings.length, predicted), peak_flops(self.device)
-        self.at, self.since = TrainerState(), (0, 0, 0.0)  # step, tokens and seconds at the last look
-        self.spent = 0.0  # share of the budget
-        self.begun = time.perf_counter()
+        self.model, self.settings, self.workers, self.progress = model, settings, workers, progress
+        self._evaluate, self._intervals = evaluate, intermediate_evaluations + 1
+        self.log: list[StepMetrics] = []
+        self.evaluations: list[EvaluationRow] = []
+        self._evaluated = 0  # evaluations done
+        self._logged = TrainerState()  # at the last log entry
+        self._spent, self._spent_step = 0.0, -1  # fraction of the budget, and the step it was computed for
+        predicted_share = 1.0 if settings.causal else settings.mask_share
+        self._flops = flops_per_token(model, settings.length, predicted_share)
+        self._peak_flops = peak_flops(model.device)
 
-    def run(self, pressed: Callable[[], bool], evaluate: Evaluate | None, evaluations: int) -> None:
-        """To the end of the budget; `pressed` tells of Ctrl-C."""
-        at = self.at
-        self.model.network.train()
-        self.computing.train()
-        while True:
-            self.spend()
-            if at.step > self.since[0] and (at.step % LOG_EVERY_STEPS == 0 or self.spent >= 1):
-                self.look()
-            if evaluate and self.spent * (evaluations + 1) >= at.evaluated:
-                self.evaluate(evaluate, evaluations)
-            if self.spent >= 1:
-                break
-            at.tokens += self.step()
-            at.step += 1
-            if self.checkpoints and (self.workers.world_size == 1 or at.step % LOG_EVERY_STEPS == 0):
-                stop = self.workers.broadcast(pressed(), self.device)
-                if stop or self.workers.broadcast(self.checkpoints.due(at.step), self.device):
-                    self.save()
-                if stop:
-                    raise KeyboardInterrupt
-        self.save()
-
-    def step(self) -> int:
-        """One update: this worker's rows, part by part, then the gradients of all workers. The tokens read."""
-        settings, batch = self.settings, self.batches.at(self.at.step)
-        seed_step(derive_seed(self.seed, "dropout", self.at.step, self.workers.rank), self.device)
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate()
-        for part in range(settings.accumulate):
-            start = self.workers.rank * settings.accumulate + part
-            rows = batch.rows(slice(start, None, self.workers.world_size * settings.accumulate))
-            if len(rows.ids):
-                self.descend(rows)
-        self.shadow.collect_gradients()
-        self.workers.all_reduce_gradients(self.parameters)
-        self.norms += nn.utils.clip_grad_norm_(self.parameters, settings.clip)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
-        self.shadow.copy_weights()
-        return batch.tokens
-
-    def descend(self, rows: LanguageModelBatch) -> None:
-        """Add the gradient of some rows to those at hand."""
-        with unpadded_attention(self.computing) if rows.attention is None else without_cudnn_attention():
-            value = self.loss(rows) / rows.terms
-        torch.autograd.backward(value)
-        self.losses += value.detach()
-
-    def spend(self) -> None:
-        """See how much of the budget is gone. Workers go by the first one's clock, which they ask for now and then."""
-        at, budget, seconds = self.at, self.settings.budget, self.seconds()
-        if budget.minutes and self.workers.world_size > 1:
-            if at.step % LOG_EVERY_STEPS:
-                return
-            seconds = self.workers.broadcast(seconds, self.device)
-        self.spent = budget.fraction_spent(at.step, at.tokens, seconds)
-
-    def seconds(self) -> float:
-        return self.at.seconds + time.perf_counter() - self.begun
-
-    def learning_rate(self) -> float:
+    def learning_rate(self, state: TrainerState) -> float:
         settings = self.settings
-        return scheduled_learning_rate(self.spent, settings.learning_rate, settings.warmup, settings.decay)
+        return scheduled_learning_rate(self.spent(state), settings.learning_rate, settings.warmup, settings.decay)
 
-    def evaluate(self, evaluate: Evaluate, evaluations: int) -> None:
-        """Its time is not counted to the training's."""
-        self.at.seconds = self.seconds()
-        self.model.network.eval()
-        if self.workers.is_main:
-            self.at.evaluations += [{"step": self.at.step, **row} for row in evaluate(self.model)]
-        self.workers.barrier()
-        self.model.network.train()
-        self.at.evaluated = int(self.spent * (evaluations + 1)) + 1
-        self.begun = time.perf_counter()
+    def spent(self, state: TrainerState) -> float:
+        """Fraction of the budget spent. Workers use the clock of the main process, which they ask for now and then."""
+        if state.step == self._spent_step:
+            return self._spent
+        budget, seconds, self._spent_step = self.settings.budget, state.seconds, state.step
+        if budget.minutes and self.workers.world_size > 1:
+            if state.step % LOG_EVERY_STEPS:
+                return self._spent
+            seconds = self.workers.broadcast(seconds, self.model.device)
+        self._spent = budget.fraction_spent(state.step, state.tokens, seconds)
+        return self._spent
 
-    def look(self) -> None:
-        """Read the loss off the device, check it, and tell how training stands."""
-        at, (step, tokens, seconds) = self.at, self.since
-        steps, now = max(1, at.step - step), self.seconds()
-        loss = float(self.workers.all_reduce(self.losses)) / steps
-        if not math.isfinite(loss + float(self.norms)):
-            raise DivergenceError(at.step, self.learning_rate())
-        speed = (at.tokens - tokens) / max(self.seconds() - seconds, 1e-9)
-        utilisation = None if self.peak is None else speed * self.flops / self.peak / self.workers.world_size
-        pace = StepMetrics(
-            at.step, self.spent, loss, self.learning_rate(), at.tokens, speed, utilisation, peak_memory(self.device)
+    def log_due(self, state: TrainerState) -> bool:
+        return state.step % LOG_EVERY_STEPS == 0 or self.finished(state)
+
+    def log_metrics(self, state: TrainerState, losses: Sequence[float]) -> None:
+        steps, seconds = state.step - self._logged.step, state.seconds - self._logged.seconds
+        speed = (state.tokens - self._logged.tokens) / max(seconds, 1e-9)
+        metrics = StepMetrics(
+            step=state.step,
+            share=self.spent(state),
+            loss=losses[0] / steps,
+            learning_rate=self.learning_rate(state),
+            tokens=state.tokens,
+            tokens_per_second=speed,
+            utilisation=speed * self._flops / self._peak_flops / self.workers.world_size if self._peak_flops else None,
+            peak_memory=peak_memory(self.model.device),
         )
-        at.pace.append(asdict(pace))
+        self.log.append(metrics)
+        self._logged = TrainerState(**vars(state))
         if self.progress and self.workers.is_main:
-            self.progress(pace)
-        self.losses.zero_()
-        self.since = at.step, at.tokens, now
+            self.progress(metrics)
 
-    def save(self) -> None:
-        """A checkpoint of where training is; never of one that has gone astray."""
-        if not self.checkpoints:
-            return
-        if not all(torch.isfinite(parameter).all() for parameter in self.parameters):
-            raise DivergenceError(self.at.step, self.learning_rate())
-        self.at.seconds, self.begun = self.seconds(), time.perf_counter()
-        losses = self.workers.all_reduce(self.losses.clone())
-        if self.workers.is_main:
-            state = {"at": vars(self.at), "losses": losses, "since": self.since}
-            networks = {"network": self.model.network.state_dict(), "optimizer": self.optimizer.state_dict()}
-            self.checkpoints.save(self.at.step, {**state, **networks})
+    def evaluation_due(self, state: TrainerState) -> bool:
+        return self._evaluate is not None and self.spent(state) * self._intervals >= self._evaluated
+
+    def evaluate(self, state: TrainerState) -> None:
+        self.model.network.eval()
+        if self._evaluate and self.workers.is_main:
+            self.evaluations += [{"step": state.step, **row} for row in self._evaluate(self.model)]
         self.workers.barrier()
+        self._evaluated = int(self.spent(state) * self._intervals) + 1
 
-    def resume(self) -> None:
-        state = self.checkpoints.latest() if self.checkpoints else None
-        if state is None:
-            return
-        self.at, self.since = TrainerState(**state["at"]), tuple(state["since"])
-        if self.workers.is_main:  # the others begin at nothing
-            self.losses.copy_(state["losses"])
-        self.model.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.shadow.copy_weights()
+    def finished(self, state: TrainerState) -> bool:
+        return self.spent(state) >= 1
 
+    def state_dict(self) -> PlanState:
+        log = [asdict(metrics) for metrics in self.log]
+        logged = vars(self._logged)
+        return {"log": log, "evaluations": self.evaluations, "evaluated": self._evaluated, "logged": logged}
 
-def _loss(
-    network: nn.Module, settings: LanguageModelSettings, device: torch.device
-) -> Callable[[LanguageModelBatch], Tensor]:
-    """The summed loss of a batch's rows, compiled where it pays."""
-    compiled = device.type == "cuda" if settings.compiled is None else settings.compiled
-    loss: Any = causal_loss if settings.causal else masked_loss
-    if compiled:
-        loss = torch.compile(loss, dynamic=False)
-    if settings.causal:
-        return lambda batch: loss(network, batch.ids, batch.attention, batch.labels)
-    return lambda batch: loss(network, batch.ids, batch.attention, batch.positions, batch.labels)
+    def load_state_dict(self, state: PlanState) -> None:
+        self.log = [StepMetrics(**row) for row in state["log"]]
+        self.evaluations, self._evaluated = state["evaluations"], state["evaluated"]
+        self._logged = TrainerState(**state["logged"])
