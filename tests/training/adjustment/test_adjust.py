@@ -53,7 +53,7 @@ def test_the_last_epoch_is_kept(bert: LoadedModel) -> None:
     learning = adjustment_objective(bert, examples, AlignmentLoss(bert, [3], LossOptions()))
     steps = over(clone(bert).body, learning, settings, None)
     run(steps)
-    assert fingerprint(ig.adjust(bert, PAIRS, epochs=2, **QUICK).body) == fingerprint(steps.network)
+    assert fingerprint(ig.adjust(bert, PAIRS, epochs=2, **QUICK).body) == fingerprint(steps.trainable.network)
 
 
 def test_same_seed_same_bits_other_seed_other_bits(bert: LoadedModel) -> None:
@@ -70,11 +70,14 @@ def test_the_recipe_is_the_published_one(bert: LoadedModel) -> None:
         bert, encode_pairs(bert, [PAIRS], PairOptions()), AlignmentLoss(bert, [3], LossOptions())
     )
     steps = over(clone(bert).body, learning, settings, None)
-    for group in steps.optimizer.param_groups:
+    for group in steps.updater.optimizer.param_groups:
         assert (group["betas"], group["eps"], group["weight_decay"]) == ((0.9, 0.98), 1e-9, 0.0)
-    body = steps.network
-    steps.step(0)  # gradients of a summed loss are large, and are not clipped: Adam's first moments show them whole
-    moments = [steps.optimizer.state[p]["exp_avg"].norm() for p in body.parameters() if p in steps.optimizer.state]
+    body, optimizer = steps.trainable.network, steps.updater.optimizer
+    assert isinstance(optimizer, torch.optim.AdamW)
+    steps.step(
+        0, 0.0
+    )  # gradients of a summed loss are large, and are not clipped: Adam's first moments show them whole
+    moments = [optimizer.state[p]["exp_avg"].norm() for p in body.parameters() if p in optimizer.state]
     assert float(torch.stack(moments).norm()) > 0.1 * 1.0 * 2
 
 
@@ -98,7 +101,7 @@ def test_recorded_steps_are_the_plain_ones(bert: LoadedModel, monkeypatch: pytes
         replace(settings, precision="bf16"),
         Recorder(),
     )
-    assert np.isfinite(run(rough)).all() and {p.dtype for p in rough.network.parameters()} == {torch.float32}
+    assert np.isfinite(run(rough)).all() and {p.dtype for p in rough.trainable.network.parameters()} == {torch.float32}
 
 
 @pytest.mark.parametrize("family", ["xlm-roberta", "modernbert", "xglm", "llama", "mt5"])

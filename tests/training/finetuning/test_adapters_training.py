@@ -267,11 +267,12 @@ def test_steps_with_adapters_can_be_recorded(kind: str, bert: LoadedModel, monke
         task_adapter(4)(language_adapter(2)(model, seed=0), seed=0)
     plain, recorder = stepper(model, "pos"), Recorder()
     recorded = stepper(model, "pos", record=recorder)
-    assert sum(p.numel() for p in plain.parameters) < 0.5 * sum(p.numel() for p in plain.network.parameters())
+    trained, weights = plain.updater.parameters, plain.trainable.network.parameters()
+    assert sum(p.numel() for p in trained) < 0.5 * sum(p.numel() for p in weights)
     np.testing.assert_allclose(run(recorded), run(plain), rtol=1e-4)
     assert recorder.recorded > 0
     for steps in (plain, recorded):
-        assert bits(steps.network.body) == bits(bert.body)  # type: ignore[arg-type]
+        assert bits(steps.trainable.network.body) == bits(bert.body)  # type: ignore[arg-type]
 
 
 def test_a_copy_in_bf16_trains_the_adapters(bert: LoadedModel) -> None:
