@@ -90,7 +90,7 @@ class StackedNetworks:
 
     def join_batches(self, batches: Sequence[Batch]) -> Batch:
         first, *following = (batches[index] for index in self.batch_index)
-        return first.below(*following)
+        return first.stack(*following)
 
     def is_matrix(self, weight: Tensor) -> bool:
         return weight.ndim > 2
