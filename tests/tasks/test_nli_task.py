@@ -76,7 +76,7 @@ def test_longest_first_by_brute_force(first: int, second: int, space: int) -> No
 def test_long_pairs_are_cut_and_counted(tiny: Tiny) -> None:
     model = replace(tiny("bert"), max_length=12)
     long = PAIRS.with_items([NliPair("cat " * 30, "mat sat", "neutral"), PAIRS[1]])
-    with pytest.warns(UserWarning, match="1 of 2 pairs cut to 12 tokens"):
+    with pytest.warns(UserWarning, match="1 of 2 pairs truncated to 12 tokens"):
         examples = nli.encode(model, long, LABELS)
     assert len(examples[0].windows[0]) == 12
     with warnings.catch_warnings():

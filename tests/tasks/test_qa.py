@@ -187,7 +187,7 @@ def test_an_empty_paragraph_has_an_empty_answer(tiny: Tiny) -> None:
 
 def test_long_questions_are_cut_and_counted(tiny: Tiny) -> None:
     corpus = Corpus((Question("q", "cat " * 90, "The cat.", (Answer("cat", 4),)),), "en", FORMATS["squad"])
-    with pytest.warns(UserWarning, match="1 of 1 questions cut to 64 tokens"):
+    with pytest.warns(UserWarning, match="1 of 1 questions truncated to 64 tokens"):
         qa.encode(tiny("bert"), corpus, LABELS)
 
 

@@ -59,7 +59,6 @@ from isogloss.studies.execution.corpora import read_corpora
 from isogloss.studies.execution.run_study import Watch
 from isogloss.studies.schema.write_study import only, write_recipe
 from isogloss.tasks import TASKS
-from isogloss.tasks.bilstm import PARTS
 
 
 def diagnose(
@@ -156,10 +155,10 @@ def diagnose(
 def _fitted_sizes(sizes: TrainingSizes, inputs: DiagnosisInputs) -> TrainingSizes:
     """Batch sizes for the number of labelled sentences."""
     task = TASKS[inputs.task]
-    if not inputs.train or task.name not in PARTS:
+    if not inputs.train or task.bilstm is None:
         return sizes
     sentences = len(read_corpora(inputs.train, task.corpus, lang=inputs.lang))
-    return fit_batch_sizes(sizes, sentences, task.defaults.batch, PARTS[task.name].defaults.batch)
+    return fit_batch_sizes(sizes, sentences, task.defaults.batch, task.bilstm.defaults.batch)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Natural language inference: how a hypothesis follows from a premise; accuracy. The two may be in two languages.
+"""Natural language inference: the relation of a hypothesis to a premise; accuracy. Their languages may differ.
 
-Labels are numbered as in MNLI and XNLI: entailment, neutral, contradiction. Pairs longer than the model are cut,
-the longer text first; how many is told in one warning.
+Labels are numbered as in MNLI and XNLI: entailment, neutral, contradiction. Pairs longer than the model are
+truncated, the longer text first; one warning gives their number.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from isogloss.models.heads.task_head import with_head
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
+from isogloss.tasks.losses import mean_cross_entropy, mean_entropy
 from isogloss.tasks.pairs import longest_first, pair_frame, token_ids
-from isogloss.tasks.tagging import mean_cross_entropy
 from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
 
 LABEL = "label"
@@ -40,33 +40,38 @@ def network(model: LoadedModel, labels: Labels) -> nn.Module:
 
 
 def encode(model: LoadedModel, corpus: Corpus[NliPair], labels: Labels) -> list[Example]:
-    """Each pair as one window, with the array `label`; a pair without a label takes no part in the loss."""
+    """Each pair as one window, with the array `label`; pairs without a label do not enter the loss."""
     frame = pair_frame(model)
-    space = model.max_length - frame.size
+    max_tokens = model.max_length - frame.size
     premises = token_ids(model, [pair.premise for pair in corpus])
     hypotheses = token_ids(model, [pair.hypothesis for pair in corpus])
     examples, cut = [], 0
     for pair, a, b in zip(corpus, premises, hypotheses, strict=True):
-        keep_a, keep_b = longest_first(len(a), len(b), space)
-        cut += len(a) + len(b) > space
+        keep_a, keep_b = longest_first(len(a), len(b), max_tokens)
+        cut += len(a) + len(b) > max_tokens
         a, b = a[:keep_a], b[:keep_b]
         number = IGNORE_INDEX if pair.label is None else labels[LABEL].index(pair.label)
         examples.append(Example((frame.join(a, b),), frame.segments(a, b), {LABEL: np.array([number])}))
     check_ids(model, [example.windows[0] for example in examples])
     if cut:
         limit = f"{model.max_length} tokens, the longest input of '{model.name}'"
-        warnings.warn(f"{cut} of {len(corpus)} pairs cut to {limit}", stacklevel=2)
+        warnings.warn(f"{cut} of {len(corpus)} pairs truncated to {limit}", stacklevel=2)
     return examples
 
 
 def loss(network: nn.Module, batch: Batch) -> Tensor:
-    """Cross-entropy of the labels, the mean over the pairs that have one."""
+    """Cross-entropy of the labels, the mean over pairs with a gold label."""
     return mean_cross_entropy(network(**batch.inputs).logits, batch.arrays[LABEL], batch.stack_size)
 
 
 @torch.no_grad()
 def predict(network: nn.Module, batch: Batch, labels: Labels) -> list[str]:
     return [labels[LABEL][number] for number in network(**batch.inputs).logits.argmax(-1).tolist()]
+
+
+def entropy(network: nn.Module, batch: Batch) -> Tensor:
+    """The mean entropy of the labels."""
+    return mean_entropy(network(**batch.inputs).logits)
 
 
 def gold(pair: NliPair) -> str:
@@ -94,6 +99,7 @@ TASK = Task(
     encode=encode,
     loss=loss,
     predict=predict,
+    entropy=entropy,
     gold=gold,
     annotate=annotate,
 )

@@ -1,14 +1,13 @@
-"""Dependency parsing: the head and the relation of each syntactic word; LAS and UAS as CoNLL 2018 counts them.
+"""Dependency parsing: head and relation of each syntactic word; LAS and UAS as defined by CoNLL 2018.
 
-Heads are the best tree with a single root by the sum of log-probabilities; the relation is the most probable
-one given the head, where `root` is for the root's child and for no other word.
+Heads are the best tree with a single root by the sum of log-probabilities. The relation is the most probable one given
+the head; `root` is only for the child of the root.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -18,13 +17,12 @@ from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.attachment import Arc, attachment_counts
 from isogloss.models.heads.biaffine import BiaffineParser, ParserScores
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
-from isogloss.tasks.tagging import add_array, mean_cross_entropy
+from isogloss.tasks.bilstm_parsing import BILSTM_PARSER
+from isogloss.tasks.examples import Batch, Example
+from isogloss.tasks.losses import mean_entropy
+from isogloss.tasks.parser_outputs import RELATIONS, decode_predictions, parser_loss, tree_arrays
 from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
-from isogloss.tasks.windows import encode_sentences
-
-HEADS, RELATIONS = "heads", "relations"
-ROOT = "root"
+from isogloss.tasks.windows import add_arrays, encode_sentences
 
 
 def labels(corpus: Corpus[Tree]) -> Labels:
@@ -38,54 +36,28 @@ def network(model: LoadedModel, labels: Labels) -> nn.Module:
 
 
 def encode(model: LoadedModel, corpus: Corpus[Tree], labels: Labels, subword: str = "first") -> list[Example]:
-    """Sentences as windows, with the arrays `heads` and `relations`; what is unknown takes no part in the loss."""
-    numbers = {relation: number for number, relation in enumerate(labels[RELATIONS])}
-    examples = []
-    for example, tree in zip(encode_sentences(model, [tree.words for tree in corpus], subword), corpus, strict=True):
-        heads = [int(row.head) if row.head != "_" else IGNORE_INDEX for row in tree.nodes]
-        relations = [numbers.get(relation, IGNORE_INDEX) for relation in tree.deprels]
-        examples.append(add_array(add_array(example, HEADS, heads), RELATIONS, relations))
-    return examples
+    """Sentences as windows, with the arrays `heads` and `relations`."""
+    examples = encode_sentences(model, [tree.words for tree in corpus], subword)
+    return [add_arrays(example, tree_arrays(tree, labels)) for example, tree in zip(examples, corpus, strict=True)]
 
 
-def loss(network: Any, batch: Batch) -> Tensor:
-    """Cross-entropy of the heads plus that of the relations given the gold heads, each the mean over words."""
-    return parser_loss(network, _scores(network, batch), batch)
-
-
-def parser_loss(network: Any, scores: ParserScores, batch: Batch) -> Tensor:
-    heads = batch.arrays[HEADS]
-    relations = network.relations(scores, heads.clamp(min=0))
-    arcs = mean_cross_entropy(scores.arcs, heads, batch.stack_size)
-    return arcs + mean_cross_entropy(relations, batch.arrays[RELATIONS], batch.stack_size)
+def loss(network: nn.Module, batch: Batch) -> Tensor:
+    return parser_loss(cast(BiaffineParser, network), _scores(network, batch), batch)
 
 
 @torch.no_grad()
-def predict(network: Any, batch: Batch, labels: Labels) -> list[list[Arc]]:
-    return decode_predictions(network, _scores(network, batch), batch, labels)
+def predict(network: nn.Module, batch: Batch, labels: Labels) -> list[list[Arc]]:
+    return decode_predictions(cast(BiaffineParser, network), _scores(network, batch), batch, labels)
 
 
-def decode_predictions(network: Any, scores: ParserScores, batch: Batch, labels: Labels) -> list[list[Arc]]:
-    """The best tree of each sentence by these scores."""
-    from isogloss.tasks.spanning_tree import decode_trees  # with its compiler, which takes half a second to load
-
-    lengths = batch.word_mask.sum(1).cpu().numpy()
-    trees = decode_trees(scores.arcs.log_softmax(-1).cpu().numpy(), lengths)
-    heads = torch.from_numpy(np.maximum(trees, 0)).to(scores.arcs.device)
-    best = best_relations(network.relations(scores, heads), heads, labels).tolist()
-    return [
-        [(head, labels[RELATIONS][number]) for head, number in zip(tree[:length], row[:length], strict=True)]
-        for tree, row, length in zip(trees.tolist(), best, lengths.tolist(), strict=True)
-    ]
+def entropy(network: nn.Module, batch: Batch) -> Tensor:
+    """The mean entropy of the heads."""
+    return mean_entropy(_scores(network, batch).arcs[batch.word_mask])
 
 
-def best_relations(scores: Tensor, heads: Tensor, labels: Labels) -> Tensor:
-    """The best relation of each word: `root` where the head is 0, and only there."""
-    if ROOT not in labels[RELATIONS]:
-        return scores.argmax(-1)
-    root = labels[RELATIONS].index(ROOT)
-    non_root = scores.index_fill(-1, torch.tensor([root], device=scores.device), float("-inf"))
-    return non_root.argmax(-1).where(heads != 0, root)
+def _scores(network: nn.Module, batch: Batch) -> ParserScores:
+    scores: ParserScores = network(**batch.inputs, places=batch.token_index, known=batch.word_mask)
+    return scores
 
 
 def gold(tree: Tree) -> list[Arc]:
@@ -103,11 +75,6 @@ def annotate(tree: Tree, arcs: list[Arc]) -> Tree:
     return tree.with_nodes(head=[str(head) for head, _ in arcs], deprel=[relation for _, relation in arcs])
 
 
-def _scores(network: Any, batch: Batch) -> ParserScores:
-    scores: ParserScores = network(**batch.inputs, places=batch.token_index, known=batch.word_mask)
-    return scores
-
-
 TASK = Task(
     name="parse",
     summary="dependency trees: labelled and unlabelled attachment score",
@@ -119,6 +86,8 @@ TASK = Task(
     encode=encode,
     loss=loss,
     predict=predict,
+    entropy=entropy,
     gold=gold,
     annotate=annotate,
+    bilstm=BILSTM_PARSER,
 )

@@ -10,8 +10,10 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.tagging import tag_counts
 from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.tasks.bilstm import BilstmDefaults
+from isogloss.tasks.bilstm_tagging import bilstm_tagger
 from isogloss.tasks.examples import Example
-from isogloss.tasks.tagging import encode_tagged, predict_tags, tag_labels, tag_loss, tag_network
+from isogloss.tasks.tagging import encode_tagged, predict_tags, tag_entropy, tag_labels, tag_loss, tag_network
 from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
 
 
@@ -49,6 +51,8 @@ TASK = Task(
     encode=encode,
     loss=tag_loss,
     predict=predict_tags,
+    entropy=tag_entropy,
     gold=gold,
     annotate=annotate,
+    bilstm=bilstm_tagger(BilstmDefaults(30, 32, 3e-3), lambda tree: tree.upos),
 )

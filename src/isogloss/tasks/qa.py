@@ -1,9 +1,9 @@
 """Extractive question answering: the span of a paragraph that answers a question; F1 and exact match.
 
-The paragraph is read in overlapping windows behind the question. In training a window that does not hold the whole
-answer points to its first token, as is usual for SQuAD. The answer is the best span of all windows by the sum of
-its two scores (see `spans.py`). Answers are compared with MLQA's normalisation where the paragraph is in one of
-its languages, with SQuAD's elsewhere.
+The question is followed by overlapping windows of the paragraph. In training, a window that does not contain the whole
+answer is labelled with its first token, as is usual for SQuAD. The answer is the best span of all windows by the sum of
+its two scores (see `spans.py`). Answers are normalised as in MLQA if the paragraph is in one of its languages, else as
+in SQuAD.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from isogloss.models.heads.task_head import SPAN_LABELS, with_head
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
+from isogloss.tasks.losses import mean_cross_entropy, mean_entropy
 from isogloss.tasks.pairs import PairFrame, pair_frame, token_ids
 from isogloss.tasks.spans import TokenSpans, best_spans, token_spans
-from isogloss.tasks.tagging import mean_cross_entropy
 from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
 from isogloss.tasks.windows import window_starts
 
@@ -36,7 +36,7 @@ N_BEST_SPANS, MAX_ANSWER_TOKENS = 20, 30
 
 
 class Reference(NamedTuple):
-    """The first answer's span, which is a prediction itself, and what any prediction is scored against."""
+    """The span of the first answer (a prediction), and what predictions are scored against."""
 
     start: int
     stop: int
@@ -74,7 +74,7 @@ def encode(
     max_question = min(MAX_QUESTION_TOKENS, (max_tokens - frame.size) // 2)
     question_ids = token_ids(model, [question.question for question in corpus])
     if cut := sum(len(ids) > max_question for ids in question_ids):
-        warnings.warn(f"{cut} of {len(corpus)} questions cut to {max_question} tokens", stacklevel=2)
+        warnings.warn(f"{cut} of {len(corpus)} questions truncated to {max_question} tokens", stacklevel=2)
     examples = [
         _example(frame, ids[:max_question], spans[question.context], question.answers, max_tokens, step)
         for question, ids in zip(corpus, question_ids, strict=True)
@@ -111,6 +111,13 @@ def predict(network: nn.Module, batch: Batch, labels: Labels) -> list[tuple[int,
     low, high = arrays["low"].cpu().numpy(), arrays["high"].cpu().numpy()
     limits = np.append(batch.first_row.cpu().numpy(), len(spans))
     return [_best_span(spans[limits[i] : limits[i + 1]].reshape(-1, 3), low[i], high[i]) for i in range(len(batch))]
+
+
+def entropy(network: nn.Module, batch: Batch) -> Tensor:
+    """The mean entropy of the first and the last token of the answer."""
+    output, outside = network(**batch.inputs), batch.attention_mask == 0
+    ends = (output.start_logits, output.end_logits)
+    return torch.stack([mean_entropy(scores.masked_fill(outside, float("-inf"))) for scores in ends]).mean()
 
 
 def count(gold: Reference, predicted: Sequence[Any]) -> AnswerCounts:
@@ -161,7 +168,7 @@ def _example(
 
 
 def _best_span(spans: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
-    """The best of the spans `(score, first token, last token)` that holds more than spaces."""
+    """The best of the spans `(score, first token, last token)` that contains more than spaces."""
     for score, first, last in spans[np.argsort(-spans[:, 0], kind="stable")]:
         if score > -np.inf and low[int(first)] < high[int(last)]:
             return int(low[int(first)]), int(high[int(last)])
@@ -179,6 +186,7 @@ TASK = Task(
     encode=encode,
     loss=loss,
     predict=predict,
+    entropy=entropy,
     gold=gold,
     annotate=annotate,
 )

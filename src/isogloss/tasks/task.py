@@ -1,6 +1,6 @@
-"""What a task is: how a corpus becomes examples, a loss, predictions, scores, and a corpus again.
+"""`Task`: everything that depends on the task, in one declaration per task.
 
-A task is data and plain functions, one module each; the training loop and the evaluation know nothing else.
+A task is data and plain functions in one module. Training, evaluation and the other packages only use these fields.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from isogloss.metrics.counts import Counts
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import Batch, Example
 
-Labels = Mapping[str, Sequence[str]]  # e.g. {"tags": ("ADJ", "ADP", …)}: what the heads choose from
+Labels = Mapping[str, Sequence[str]]  # labels of the heads by name, e.g. {"tags": ("ADJ", "ADP", …)}
+NetworkFactory = Callable[[LoadedModel, Labels], nn.Module]
+Loss = Callable[[nn.Module, Batch], Tensor]
+Predict = Callable[[nn.Module, Batch, Labels], list[Any]]  # one prediction per example
 
 
 @dataclass(frozen=True)
 class TaskDefaults:
-    """The published way to fine-tune for a task: what a user gets without saying anything."""
+    """The published hyper-parameters of a task."""
 
     epochs: int
     batch: int  # corpus items per step
@@ -33,23 +36,25 @@ class Task:
     """One task.
 
     A prediction is a plain value: a list of tags, a list of (head, relation), a label, the (start, stop) of an
-    answer. `predict` takes the network as it is: who calls it puts the network into evaluation mode.
-    `metrics` maps each metric's name to the counts of one item and the property of their total that is the
-    score; the first metric is the one that selects the best epoch.
+    answer. The caller of `predict` sets the network to evaluation mode.
+    `metrics` maps the name of each metric to the counts of one item and the property of their total that is the
+    score; the first metric selects the best epoch.
     """
 
     name: str
     summary: str  # one line, for `isogloss ls`
-    corpus: str  # the kind of corpus it reads (`Format.kind`)
+    corpus: str  # the kind of corpus (a name of `KINDS`)
     metrics: Mapping[str, Metric]
     defaults: TaskDefaults
     labels: Callable[[AnyCorpus], Labels]
-    network: Callable[[LoadedModel, Labels], nn.Module]
+    network: NetworkFactory
     encode: Callable[[LoadedModel, AnyCorpus, Labels], list[Example]]
-    loss: Callable[[nn.Module, Batch], Tensor]
-    predict: Callable[[nn.Module, Batch, Labels], list[Any]]  # one prediction per example
-    gold: Callable[[Any], Any]  # a corpus item's own prediction
-    annotate: Callable[[Any, Any], Any]  # an item with its prediction in place of the gold
+    loss: Loss
+    predict: Predict
+    entropy: Loss  # mean entropy of the predictions, for ensembles of adapters
+    gold: Callable[[Any], Any]  # the gold annotation of an item, as a prediction
+    annotate: Callable[[Any, Any], Any]  # an item with a prediction in place of the gold annotation
+    bilstm: BilstmParts | None = None  # how the BiLSTM baseline does the task, if it can
 
     @property
     def main_metric(self) -> str:
@@ -57,8 +62,23 @@ class Task:
 
 
 @dataclass(frozen=True)
+class BilstmParts:
+    """The fields of a task that differ for the BiLSTM baseline.
+
+    `gold_arrays`: the gold labels of an item as arrays. `auxiliary_labels`: labels of heads that are only trained.
+    """
+
+    defaults: TaskDefaults
+    network: NetworkFactory
+    loss: Loss
+    predict: Predict
+    gold_arrays: Callable[[Any, Labels], Mapping[str, Sequence[int]]]
+    auxiliary_labels: Callable[[AnyCorpus], Labels] = lambda corpus: {}
+
+
+@dataclass(frozen=True)
 class Metric:
-    """Counts of one item from gold and prediction, and the property of the total that is the score."""
+    """The counts of one item from gold and prediction, and the property of the total that is the score."""
 
     count: Callable[[Any, Any], Counts]
     score: str

@@ -1,13 +1,14 @@
-"""Sentences of words as windows of tokens: every word has its place, whatever the tokenizer and the length.
+"""Sentences of words as windows of tokens: every word has a token, for any tokenizer and any length.
 
-A sentence longer than the model is read in windows that overlap by a quarter; each word is taken from the one
-where it is most central, that is, where the nearest cut is farthest. A word without sub-words (a zero-width
-character, say) takes the token before it; a word longer than a window is cut by it, but keeps its first sub-word.
+A sentence longer than the model is read in windows that overlap by a quarter. Each word is taken from the window in
+which it is most central. A word without sub-words (for example a zero-width character) is represented by the token
+before it; a word longer than a window is truncated, but keeps its first sub-word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +24,9 @@ SUBWORDS = ("first", "last")
 
 
 def encode_sentences(model: LoadedModel, sentences: Sequence[Sequence[str]], subword: str = "first") -> list[Example]:
-    """Each sentence's windows, and the arrays `window` and `position`: where the token of each word is.
+    """The windows of each sentence, and the arrays `window` and `position` of the token of each word.
 
-    `subword="last"` is for causal models, where the first sub-word has not seen the rest of its word.
+    `subword="last"` is for causal models, in which the first sub-word does not attend to the others.
     """
     check_name(subword, SUBWORDS, "sub-word")
     examples = [
@@ -38,8 +39,14 @@ def encode_sentences(model: LoadedModel, sentences: Sequence[Sequence[str]], sub
     return examples
 
 
+def add_arrays(example: Example, arrays: Mapping[str, Sequence[int]]) -> Example:
+    """The example with more arrays, such as gold labels of its words."""
+    added = {name: np.array(values, dtype=np.int64) for name, values in arrays.items()}
+    return replace(example, arrays={**example.arrays, **added})
+
+
 def word_token_index(word: IntArray, words: int, subword: str = "first") -> IntArray:
-    """The token of each of `words` words, given the word of each token in order; -1: no token so far.
+    """The token of each of `words` words, given the word of each token in order; -1: no token before it.
 
     >>> word_token_index(np.array([0, 0, 2, 2]), 4).tolist(), word_token_index(np.array([1]), 2, "last").tolist()
     ([0, 1, 2, 3], [-1, 0])
@@ -49,7 +56,7 @@ def word_token_index(word: IntArray, words: int, subword: str = "first") -> IntA
 
 
 def window_starts(tokens: int, size: int, step: int) -> IntArray:
-    """Where windows of `size` tokens begin: as few as are at most `step` apart, evenly spread over all tokens.
+    """First tokens of windows of `size` tokens: as few as possible, at most `step` apart, evenly spaced.
 
     >>> window_starts(5, 8, 6).tolist(), window_starts(20, 8, 6).tolist()
     ([0], [0, 6, 12])
@@ -60,7 +67,7 @@ def window_starts(tokens: int, size: int, step: int) -> IntArray:
 
 
 def most_central(token: IntArray, starts: IntArray, size: int) -> IntArray:
-    """The window of each token in which it is farthest from both ends; at the sentence's own ends there is but one.
+    """The window in which each token is farthest from both ends.
 
     >>> most_central(np.array([0, 6, 7, 19]), np.array([0, 6, 12]), 8).tolist()
     [0, 0, 1, 2]

@@ -29,7 +29,6 @@ from isogloss.training.engine.bf16_copy import Bf16Copy
 from isogloss.training.engine.settings import TrainingSettings
 from isogloss.training.finetuning.adapter_swapping import (
     minimise_entropy,
-    prediction_entropy,
     swap_adapter,
     with_entropy_minimisation,
 )
@@ -153,7 +152,7 @@ def test_mad_x_end_to_end(task: str, bert: LoadedModel, folders: dict[str, Path]
 def _logits(tuned: Any, corpus: Any) -> torch.Tensor:
     examples = tuned.task.encode(tuned.model, corpus, tuned.labels)
     with torch.no_grad():
-        return prediction_entropy(tuned.network, collate(examples, padding_id(tuned.model)))
+        return tuned.task.entropy(tuned.network, collate(examples, padding_id(tuned.model)))
 
 
 def test_transfer_swaps_adapters_for_each_target(masked: LoadedModel, folders: dict[str, Path], tmp_path: Path) -> None:
@@ -197,10 +196,10 @@ def test_entropy_falls_and_weights_add_up(task: str, rate: float, masked: Loaded
     tuned, batch = _ensemble(masked, folders, task)
     network: Any = tuned.network.eval()
     with torch.no_grad():
-        uniform = float(prediction_entropy(network, batch))
-    visited = minimise_entropy(network, lambda: prediction_entropy(network, batch), rate=rate)
+        uniform = float(tuned.task.entropy(network, batch))
+    visited = minimise_entropy(network, lambda: tuned.task.entropy(network, batch), rate=rate)
     with torch.no_grad():
-        found = float(prediction_entropy(network, batch))
+        found = float(tuned.task.entropy(network, batch))
     assert visited[0] == pytest.approx(uniform) and found == pytest.approx(min(visited)) and found <= uniform
     if rate <= 10:
         assert found < uniform

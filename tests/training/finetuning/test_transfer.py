@@ -163,7 +163,7 @@ def test_an_interrupted_run_goes_on_to_the_same_end(bert: LoadedModel, tmp_path:
     assert not work.exists() and sorted(id.partition("-")[0] for id in store.ids()) == ["evaluation", "finetuned"]
     assert {path.name for path in store.place(work.name).iterdir()} == {"log.tsv", "manifest.json", "model"}
     stores = [Store(tmp_path / name) for name in ("whole", "parts")]
-    networks = [read_finetuned(found.need(work.name).whole()).network for found in stores]
+    networks = [read_finetuned(found.need(work.name).checked_folder()).network for found in stores]
     assert fingerprint(networks[0]) == fingerprint(networks[1])
 
 

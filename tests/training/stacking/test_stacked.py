@@ -26,7 +26,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.attention import padded_attention
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example, ExampleSizes, Shape, collate
-from isogloss.tasks.tagging import mean_cross_entropy
+from isogloss.tasks.losses import mean_cross_entropy
 from isogloss.training.stacking.stack import STACKABLE_MODEL_TYPES, StackedNetworks, stack_networks, stackable
 
 Tiny = Callable[[str], LoadedModel]

@@ -1,8 +1,8 @@
-"""Adapters at test time: another language's adapter under the same task's, and ensembles that suit each batch.
+"""Adapters at test time: the adapter of another language, and ensembles whose weights are fitted to each batch.
 
-EMEA (Wang et al. 2021): the weights of an ensemble of language adapters are those with which the predictions for the
-batch at hand have least entropy, found by gradient steps from uniform weights. No gold label is looked at, but what is
-predicted for a sentence depends on the batch it is in.
+EMEA (Wang et al. 2021): the weights of an ensemble of language adapters minimise the entropy of the predictions for a
+batch; they are found by gradient descent from uniform weights. Gold labels are not used, but the prediction for a
+sentence depends on its batch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from isogloss.core.errors import UsageError
 from isogloss.models.adapters.hooks import Stack, stack_of
 from isogloss.models.adapters.interventions import UseAdapter
 from isogloss.models.adapters.modules import Mixture
-from isogloss.models.heads.biaffine import BiaffineParser
 from isogloss.tasks.examples import Batch
 from isogloss.tasks.task import Labels, Task
 from isogloss.training.finetuning.finetune import FineTuned
@@ -28,7 +27,7 @@ ENTROPY_STEPS, ENTROPY_LEARNING_RATE = 10, 10.0  # as published
 
 
 def swap_adapter(tuned: FineTuned, adapter: UseAdapter) -> FineTuned:
-    """The same fine-tuned network with another language's adapter, or several; the one handed in stays as it is."""
+    """A copy of the fine-tuned network with the adapter of another language, or with several."""
     network: Any = copy.deepcopy(tuned.network)
     if stack_of(getattr(network, "body", nn.Identity())) is None:
         raise UsageError(f"{adapter!r}: the network was not fine-tuned with adapters; use task_adapter() before")
@@ -38,12 +37,12 @@ def swap_adapter(tuned: FineTuned, adapter: UseAdapter) -> FineTuned:
 
 
 def with_entropy_minimisation(task: Task, *, steps: int = ENTROPY_STEPS, rate: float = ENTROPY_LEARNING_RATE) -> Task:
-    """The task with a `predict` that finds the weights of the network's ensembles anew for every batch."""
+    """The task with a `predict` that fits the weights of the network's ensembles to every batch."""
 
     def predict(network: nn.Module, batch: Batch, labels: Labels) -> list[Any]:
         with torch.inference_mode(False), torch.enable_grad():
-            ordinary = batch.map(Tensor.clone)  # tensors of inference mode take part in no gradient
-            minimise_entropy(network, lambda: prediction_entropy(network, ordinary), steps=steps, rate=rate)
+            copied = batch.map(Tensor.clone)  # tensors of inference mode have no gradient
+            minimise_entropy(network, lambda: task.entropy(network, copied), steps=steps, rate=rate)
         return task.predict(network, batch, labels)
 
     return replace(task, predict=predict)
@@ -56,9 +55,9 @@ def minimise_entropy(
     steps: int = ENTROPY_STEPS,
     rate: float = ENTROPY_LEARNING_RATE,
 ) -> list[float]:
-    """Leave the network's ensembles with the best of the weights that `steps` gradient steps visit; the entropy of all.
+    """Set the weights of the network's ensembles to the best ones of `steps` gradient steps; returns all entropies.
 
-    The first weights are uniform, so the entropy never rises, whatever the rate.
+    The first weights are uniform, so the entropy never rises, whatever the learning rate.
     """
     mixtures = _mixtures(network)
     logits = [torch.zeros_like(mixture.logits) for mixture in mixtures]
@@ -71,41 +70,15 @@ def minimise_entropy(
         gradients = torch.autograd.grad(value, [mixture.logits for mixture in mixtures]) if step < steps else []
         visited.append((float(value.detach()), logits))
         logits = [values - rate * gradient for values, gradient in zip(logits, gradients, strict=False)]
-    for mixture, values in zip(mixtures, min(visited, key=lambda one: one[0])[1], strict=True):
+    for mixture, values in zip(mixtures, min(visited, key=lambda visit: visit[0])[1], strict=True):
         mixture.logits.requires_grad_(False)
         mixture.logits.data = values
     return [value for value, _ in visited]
-
-
-def prediction_entropy(network: nn.Module, batch: Batch) -> Tensor:
-    """The mean entropy of what is predicted: tags or heads of words, labels of texts, ends of answers."""
-    model: Any = network
-    if isinstance(network, BiaffineParser):
-        arcs = model(**batch.inputs, places=batch.token_index, known=batch.word_mask).arcs
-        return _mean_entropy(arcs[batch.word_mask])
-    output = model(**batch.inputs)
-    if "start_logits" in output:
-        outside = batch.attention_mask == 0
-        ends = [output.start_logits, output.end_logits]
-        return torch.stack([_mean_entropy(scores.masked_fill(outside, float("-inf"))) for scores in ends]).mean()
-    return _mean_entropy(batch.words(output.logits)[batch.word_mask] if "position" in batch.arrays else output.logits)
-
-
-def _mean_entropy(scores: Tensor) -> Tensor:
-    """
-    >>> round(float(_mean_entropy(torch.tensor([[0.0, 0.0, -torch.inf], [0.0, -torch.inf, -torch.inf]]))), 4)
-    0.3466
-    """
-    logs = scores.float().log_softmax(-1)
-    terms = logs.exp() * logs.masked_fill(scores.isneginf(), 0.0)
-    return -terms.sum(-1).mean()
 
 
 def _mixtures(network: nn.Module) -> list[Mixture]:
     stacks = [module for module in network.modules() if isinstance(module, Stack)]
     mixtures = [mixture for stack in stacks for mixture in stack.mixtures()]
     if not mixtures:
-        raise UsageError(
-            "there is no ensemble of adapters in the network; use_adapter() with several folders makes one"
-        )
+        raise UsageError("the network has no ensemble of adapters; use_adapter() with several folders creates one")
     return mixtures

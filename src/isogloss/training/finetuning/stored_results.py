@@ -46,7 +46,7 @@ def read_or_compute(
     workers = init_distributed()
     if not workers.is_main:
         if workers.broadcast(0.0, device):
-            return read(store.need(id).whole())
+            return read(store.need(id).checked_folder())
         value = compute()
         workers.barrier()
         return value
@@ -62,7 +62,7 @@ def read_or_compute(
         workers.barrier()  # all workers have read the checkpoints, which are removed now
         with store.making(id, {"kind": id.partition("-")[0]}) as folder:
             write(value, folder)
-        store.finished(id)
+        store.remove_checkpoints(id)
         return value
     finally:
         if lock:
@@ -73,10 +73,10 @@ def _intact_entry(store: Store, id: str) -> Entry | None:
     try:
         entry = store.get(id)
         if entry:
-            entry.whole()
+            entry.checked_folder()
         return entry
     except Damaged as damaged:
-        store.set_aside(id, str(damaged))
+        store.quarantine(id, str(damaged))
         return None
 
 
