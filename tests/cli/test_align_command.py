@@ -80,9 +80,9 @@ def test_gold_in_pharaoh_counted_from_one(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "give --out FILE, --gold FILE or both"),
+        ([], "expected --out FILE, --gold FILE or both, got neither"),
         (["--layer", "best", "--out", "x"], "give --gold FILE"),
-        (["--max-words", "9", "--out", "x.align"], "write --out FILE.jsonl"),
+        (["--max-words", "9", "--out", "x.align"], "use --out FILE.jsonl"),
         (["--out", "x"], "needs model= (--model)"),
         (["--method", "eflomal", "--model", "x", "--out", "x"], "takes unit='piece' and model="),
         (["--unit", "piece", "--model", "x", "--gold", "x"], "leave out --gold"),

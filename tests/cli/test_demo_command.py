@@ -38,8 +38,8 @@ def test_an_interruption_keeps_what_is_done(
     monkeypatch.setattr(run, "run_study", interrupted)
     code, text, told = isogloss(capsys, "demo", "--out", tmp_path / "demo", "--sentences", 50)
     assert code == 130
-    assert f"the work so far is kept in {tmp_path / 'demo'}; the same command goes on from there" in told
-    assert "Alvan" in text and "One meaning in all of them" in text
+    assert f"the work so far is saved in {tmp_path / 'demo'}; the same command resumes it" in told
+    assert "Alvan" in text and "One sentence in all languages" in text
 
 
 def test_a_run_that_fails_is_told(

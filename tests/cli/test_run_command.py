@@ -113,7 +113,7 @@ def test_a_study_that_only_measures(study: Path, capsys: pytest.CaptureFixture[s
     assert "1 = 1 model, only measured" in text
     code, text, err = isogloss(capsys, "run", study, "--workers", 0, "--device", "cpu", "-o", "c.csv", "-o", "c.md")
     assert code == 0, err
-    assert "no run is done" not in err
+    assert "no run is finished" not in err
     assert [line.split()[:3] for line in text.splitlines() if "qla-qlb" in line] == [
         ["qla-qlb", "cka", "0.00"], ["qla-qlb", "anc", "0.00"],
     ]  # fmt: skip
@@ -140,7 +140,7 @@ def test_a_failing_run_is_told_with_what_it_is(
     assert code == 1
     assert "error: bilstm REF pos qla seed 0: " in err
     assert "No module named 'toy_nowhere'" in err
-    assert "no run is done" in err
+    assert "no run is finished" in err
     code, text, _ = isogloss(capsys, "ls", "runs", "parse")
     assert text.count("failed") == 2
 
@@ -150,7 +150,7 @@ def test_a_failing_run_is_told_with_what_it_is(
     [
         (["validate", "study.yaml", "--set", "seed=x"], 2, "--set seeds: expected how many seeds"),
         (["validate", "study.yaml", "--set", "seads=1"], 2, "did you mean 'seeds'?"),
-        (["validate", "study.yaml", "--set", "sources.qla.train=nowhere"], 3, "not all that it reads is here"),
+        (["validate", "study.yaml", "--set", "sources.qla.train=nowhere"], 3, "some files that it reads are missing"),
         (["run", "study.yaml", "--set", "sources.qla.train=nowhere"], 3, "nowhere: expected a file that can be read"),
         (["run", "nowhere.yaml"], 3, "nowhere.yaml: expected an existing file"),
         (["run", "study.yaml", "-o", "x.doc"], 2, "x.doc: expected one of"),
@@ -187,20 +187,20 @@ def test_gc_shows_before_it_removes(study: Path, capsys: pytest.CaptureFixture[s
     (store.folder / "work" / done).mkdir()
     (store.folder / "work" / "finetuned-unfinished").mkdir()
     code, text, _ = isogloss(capsys, "gc", "s")
-    assert "4 things" in text
+    assert "4 entries" in text
     assert "nothing was removed" in text
     assert "finetuned-unfinished" not in text
-    assert "removed: 4 things" in isogloss(capsys, "gc", "s", "--delete")[1]
+    assert "removed: 4 entries" in isogloss(capsys, "gc", "s", "--delete")[1]
     assert len(store.ids()) == 8
     text = isogloss(capsys, "gc", "s", "--keep", "toys", "--older", 1)[1]
     assert "nothing to remove" in text
-    assert "removed: 4 things" in isogloss(capsys, "gc", "s", "--keep", "toys", "--delete")[1]
+    assert "removed: 4 entries" in isogloss(capsys, "gc", "s", "--keep", "toys", "--delete")[1]
     assert {id.partition("-")[0] for id in store.ids()} == {"finetuned", "evaluation"}
     assert len(store.ids()) == 4
     long_ago = time.time() - 10 * 86400
     for id in store.ids():
         os.utime(store.place(id), (long_ago, long_ago))
-    assert "removed: 4 things" in isogloss(capsys, "gc", "s", "--older", 5, "--delete")[1]
+    assert "removed: 4 entries" in isogloss(capsys, "gc", "s", "--older", 5, "--delete")[1]
     code, _, err = isogloss(capsys, "gc", "s", "--keep", "toy")
     assert code == 2
     assert "did you mean 'toys'?" in err

@@ -38,7 +38,7 @@ def test_parallel_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--out", "same"], 2, "--out must be another file"),
+        (["--out", "same"], 2, "--out: expected another file than the input"),
         (["--out", "x", "--lang", "ckb", "--inverse"], 2, "the scheme 'sorani' is not reversible"),
         (["--out", "x", "--scheme", "cyrilic"], 2, "did you mean 'cyrillic'"),
         (["--out", "x"], 2, "expected a language (lang=) or a scheme (scheme=)"),
@@ -72,7 +72,7 @@ def test_clean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert kept.read_text(encoding="utf-8") == ENGLISH
     assert dropped.read_text(encoding="utf-8") == f"other script\t{RUSSIAN}too short\tx\nseen before\t{ENGLISH}"
     shown = capsys.readouterr().out
-    assert "4 lines" in shown and "the library knows this language" in shown and "25.0%" in shown
+    assert "1 of 4 lines kept" in shown and "language identified by the library" in shown and "25.0%" in shown
 
 
 def test_clean_against_neighbours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,7 +91,7 @@ def test_clean_against_neighbours(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert code == 0
     kept = (tmp_path / "kept.txt").read_text(encoding="utf-8").splitlines(keepends=True)
     assert sum(line in lines[0] for line in kept) >= 38 and sum(line in lines[1] for line in kept) <= 2
-    assert "learnt from the sample" in capsys.readouterr().out
+    assert "language identified with the sample" in capsys.readouterr().out
 
 
 def test_a_crawl_without_a_line_to_keep_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,14 +93,14 @@ def test_control_c_says_how_to_go_on(
     monkeypatch.setattr("isogloss.training.finetuning.transfer.finetune", interrupt)
     code, _, errors = isogloss(capsys, *command(world, "--out", tmp_path))
     assert code == 130
-    assert f"kept in {tmp_path}; the same command goes on from there" in " ".join(errors.split())
+    assert f"saved in {tmp_path}; the same command resumes it" in " ".join(errors.split())
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         (["--seeds", "x"], "--seeds: expected a number"),
-        (["--predict", "one.conllu"], "put {target} into the name"),
+        (["--predict", "one.conllu"], "--predict: expected {target} in the file name"),
         (["--write", "rows.doc"], "expected one of"),
         (["--precision", "fp61"], "unknown precision"),
         (["--test", "fr"], "expected LANGUAGE=FILE"),
@@ -117,7 +117,7 @@ def test_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str], world: Path
 
 def test_predict_says_what_is_missing(capsys: pytest.CaptureFixture[str], world: Path) -> None:
     code, _, errors = isogloss(capsys, "predict", world / "model", world / "qlb.conllu")
-    assert (code, "nothing to do" in errors) == (2, True)
+    assert (code, "expected --out FILE for predictions, --score" in errors) == (2, True)
     code, _, errors = isogloss(capsys, "predict", world / "model", world / "qlb.conllu", "--score")
     assert (code, "isogloss transfer --out" in errors) == (3, True)
 

@@ -1,4 +1,4 @@
-"""`isogloss adapt MODEL --text FILE --out FOLDER`: train a pretrained model further on raw text of a language."""
+"""`isogloss adapt MODEL --text FILE --out FOLDER`: continue pretraining on raw text of a language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from isogloss.cli import adapters
 from isogloss.cli import language_model as shared
-from isogloss.cli.arguments import Device
+from isogloss.cli.arguments import Device, Repair
 from isogloss.cli.screen import library_warnings
 from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import resumable
@@ -23,13 +23,17 @@ from isogloss.training.language_modeling.settings import LanguageModelSettings
 def adapt(
     *,
     model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
-    text: Annotated[list[Path], typer.Option(help="Raw text of the language: files or folders.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model; the same command goes on from it.")],
+    text: Annotated[list[Path], typer.Option(help="Raw text of the language; a file or folder, repeatable.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
+    ],
     recipe: Annotated[
         str | None,
         typer.Option(help="published (line by line, batches of 8), modern (joined, of 32) or adapter (of 64)."),
     ] = None,
-    epochs: Annotated[float | None, typer.Option(min=0.01, help="Passes over the text (20).")] = None,
+    epochs: Annotated[
+        float | None, typer.Option(min=0.01, help="Number of passes over the text; 20 by default.")
+    ] = None,
     budget: SettingValues,
     adapter: adapters.Kind = None,
     reduction: adapters.Reduction = None,
@@ -37,18 +41,21 @@ def adapt(
     invertible: adapters.Invertible = True,
     rank: adapters.Rank = 8,
     mix: Annotated[
-        list[str] | None, typer.Option(help="LANGUAGE=FILE …: text of other languages, against forgetting.")
+        list[str] | None,
+        typer.Option(help="LANGUAGE=FILE …: text of other languages that is mixed in, against forgetting."),
     ] = None,
-    mix_share: Annotated[float, typer.Option(min=0, max=0.99, help="Share of it in what is read.")] = 0.2,
+    mix_share: Annotated[
+        float, typer.Option(min=0, max=0.99, help="Share of the sequences that come from --mix.")
+    ] = 0.2,
     settings: SettingValues,
     probes: shared.Probes = None,
     evaluations: shared.Evaluations = None,
     checkpoint_steps: shared.CheckpointSteps = None,
     seed: shared.Seed = 0,
-    repair: shared.Repair = False,
+    repair: Repair = False,
     device: Device = None,
 ) -> None:
-    """Adapt a model to a language by training on its raw text, with the model's own objective."""
+    """Adapt a model to a language: continue its pretraining on raw text."""
     from isogloss.training.engine.distributed import init_distributed
     from isogloss.training.language_modeling.adapt import adaptation
     from isogloss.training.language_modeling.heldout import TextFiles

@@ -1,4 +1,4 @@
-"""The options of `adapt` and `transfer` that concern adapters, and what they make."""
+"""The adapter options of `adapt` and `transfer`."""
 
 from __future__ import annotations
 
@@ -17,32 +17,40 @@ if TYPE_CHECKING:
 
 ADAPTER_KINDS = ("bottleneck", "lora")
 
-Kind = Annotated[
-    str | None, typer.Option("--adapter", help="Train an adapter only, and write it alone: bottleneck or lora.")
-]
+Kind = Annotated[str | None, typer.Option("--adapter", help="Train and save only an adapter: bottleneck or lora.")]
 Reduction = Annotated[
-    int | None, typer.Option(min=1, help="How many times narrower than the model its bottlenecks are.")
+    int | None, typer.Option(min=1, help="Reduction factor of the bottleneck: hidden size divided by bottleneck size.")
 ]
-Placement = Annotated[str, typer.Option(help="pfeiffer (after each feed-forward) or houlsby (after attention too).")]
-Invertible = Annotated[bool, typer.Option("--invertible/--no-invertible", help="With an adapter of the embeddings.")]
-Rank = Annotated[int, typer.Option(min=1, help="Of lora's matrices.")]
+Placement = Annotated[
+    str,
+    typer.Option(help="Placement of adapters: pfeiffer (after feed-forward layers) or houlsby (after attention too)."),
+]
+Invertible = Annotated[
+    bool, typer.Option("--invertible/--no-invertible", help="Add an invertible adapter after the embeddings.")
+]
+Rank = Annotated[int, typer.Option(min=1, help="Rank of the LoRA matrices.")]
 LanguageAdapters = Annotated[
     list[Path] | None,
-    typer.Option("--adapter", help="Language adapter below a new task adapter, which alone is trained with the head."),
+    typer.Option(
+        "--adapter", help="Folder of a frozen language adapter; a task adapter and the head are trained on top of it."
+    ),
 ]
 TaskAdapter = Annotated[
-    int | None, typer.Option(min=1, help="Train a task adapter, so many times narrower than the model (16).")
+    int | None,
+    typer.Option(min=1, help="Train a task adapter with this reduction factor (usually 16) and the head only."),
 ]
-Lora = Annotated[int | None, typer.Option(min=1, help="Train low-rank matrices of this rank and the head only.")]
+Lora = Annotated[int | None, typer.Option(min=1, help="Train LoRA matrices of this rank and the head only.")]
 Swap = Annotated[
     list[str] | None,
-    typer.Option(help="TARGET=FOLDER: the language adapter for a test set; FOLDER,FOLDER … is an ensemble."),
+    typer.Option(help="TARGET=FOLDER: language adapter for a test set; FOLDER,FOLDER … is an ensemble of adapters."),
 ]
-Weights = Annotated[str, typer.Option(help="Of ensembles: uniform, or entropy (least for each batch).")]
+Weights = Annotated[
+    str, typer.Option(help="Weights of an ensemble of adapters: uniform, or entropy (minimised for each batch).")
+]
 
 
 def new_adapter(kind: str | None, reduction: int | None, placement: str, invertible: bool, rank: int) -> Adapter | None:
-    """The adapter that `adapt` trains."""
+    """The adapter that `adapt` trains, or None for the whole model."""
     from isogloss.models.adapters.interventions import LANGUAGE_REDUCTION, language_adapter
     from isogloss.models.adapters.lora import lora
 
@@ -57,12 +65,12 @@ def new_adapter(kind: str | None, reduction: int | None, placement: str, inverti
 def adapter_interventions(
     below: Sequence[Path] | None, reduction: int | None, placement: str, rank: int | None
 ) -> list[Adapter]:
-    """What `transfer` does to the model before fine-tuning."""
+    """The adapters that `transfer` adds to the model before fine-tuning."""
     from isogloss.models.adapters.interventions import TASK_REDUCTION, task_adapter, use_adapter
     from isogloss.models.adapters.lora import lora
 
     if rank is not None and (below or reduction):
-        raise UsageError("--lora does not go with --adapter or --task-adapter; give one")
+        raise UsageError("--lora cannot be combined with --adapter or --task-adapter; give only one of them")
     if rank is not None:
         return [lora(rank)]
     chosen: Any = placement
@@ -71,7 +79,7 @@ def adapter_interventions(
 
 
 def swapped_adapters(words: Sequence[str] | None, weights: str) -> dict[str, UseAdapter]:
-    """Which adapters each test set is read with."""
+    """The language adapters for each test set."""
     from isogloss.models.adapters.interventions import use_adapter
 
     chosen: Any = weights

@@ -1,4 +1,4 @@
-"""`isogloss adjust MODEL --bitext FILE … --out FOLDER`: pull the vectors of translated words together (Equation 1)."""
+"""`isogloss adjust MODEL --bitext FILE … --out FOLDER`: cross-lingual adjustment on word-aligned text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from isogloss.cli import language_model as shared
-from isogloss.cli.arguments import AllowPickle, Device, TrustRemoteCode
+from isogloss.cli.arguments import AllowPickle, Device, Repair, TrustRemoteCode
 from isogloss.cli.screen import library_warnings, out, print_note, show_table
 from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import resumable, training_bar
@@ -29,24 +29,29 @@ def adjust(
     *,
     model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
     bitext: Annotated[
-        list[Path], typer.Option(help="Word-aligned sentence pairs (see `isogloss align`); several files are mixed.")
+        list[Path],
+        typer.Option(help="File of word-aligned sentence pairs (see `isogloss align`); repeatable, files are mixed."),
     ],
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model; the same command goes on from it.")],
-    layers: Annotated[str, typer.Option(help="Whose states: last, or numbers such as 8 or 8,12.")] = "last",
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
+    ],
+    layers: Annotated[
+        str, typer.Option(help="Layers whose hidden states are compared: last, or numbers such as 8 or 8,12.")
+    ] = "last",
     words: SettingValues,
     loss: SettingValues,
     pairs: Annotated[
-        int | None, typer.Option(min=1, help="Only the first so many sentence pairs of each file.")
+        int | None, typer.Option(min=1, help="Number of sentence pairs that are read from each file; by default all.")
     ] = None,
     settings: SettingValues,
     checkpoint_steps: shared.CheckpointSteps = None,
-    seed: Annotated[int, typer.Option(help="Of order and dropout.")] = 0,
-    repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken in the bitexts.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed for the order of the pairs and for dropout.")] = 0,
+    repair: Repair = False,
     device: Device = None,
     allow_pickle: AllowPickle = False,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
-    """Adjust a model on word-aligned text, so that words and their translations get like vectors."""
+    """Adjust a model so that words and their translations get similar vectors (Cao et al. 2020, Efimov et al. 2023)."""
     from isogloss.models.loading.load import load_model
     from isogloss.training.adjustment.adjust import adjust as adjust_model
     from isogloss.training.adjustment.adjust import read_adjustment_log
@@ -68,7 +73,7 @@ def adjust(
             **settings,
         )
     rows = [(report.epoch, report.step, f"{report.loss:.4g}") for report in read_adjustment_log(folder)]
-    show_table("loss, mean over the steps", ("epoch", "steps", "loss"), rows)
+    show_table("mean loss of each epoch", ("epoch", "steps", "loss"), rows)
     out.print(f"written: {folder}", soft_wrap=True)
 
 
@@ -77,7 +82,7 @@ def read_bitext(path: Path, repair: bool) -> Corpus[AlignedPair]:
 
     corpus = read(path, repair=repair)
     for error in corpus.repairs:
-        print_note(f"repaired or left out: {error}")
+        print_note(f"repaired or skipped: {error}")
     return corpus
 
 

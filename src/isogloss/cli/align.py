@@ -1,4 +1,4 @@
-"""`isogloss align en=A fr=B --model MODEL --out FILE`: the word links of parallel text, and how good they are."""
+"""`isogloss align en=A fr=B --model MODEL --out FILE`: word alignment of parallel text, and its scores."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from isogloss.cli.arguments import (
     Dtype,
     MaxMemory,
     OffloadFolder,
+    Repair,
     TrustRemoteCode,
     files_by_language,
     memory_limits,
@@ -36,42 +37,64 @@ def align(
             "TSV, aligned JSON lines) or folder of aligned treebanks.",
         ),
     ],
-    method: Annotated[str, typer.Option(help="embedding, eflomal or pharaoh.")] = "embedding",
-    model: Annotated[str | None, typer.Option(help="Whose vectors are compared: folder or Hugging Face name.")] = None,
+    method: Annotated[
+        str, typer.Option(help="Method: embedding (vectors of --model), eflomal, or pharaoh (links from files).")
+    ] = "embedding",
+    model: Annotated[
+        str | None, typer.Option(help="Model whose vectors are compared; a folder or Hugging Face name.")
+    ] = None,
     layer: Annotated[
-        str | None, typer.Option(help="0 … L, final, or best (by --gold); two thirds of the way up if absent.")
+        str | None,
+        typer.Option(
+            help="Layer of the vectors: 0 … L, final, or best (by --gold); by default two thirds of the way up."
+        ),
     ] = None,
     unit: Annotated[
         str | None,
         typer.Option(
-            help="word; subword: words are linked if any of their sub-words are; piece: the sub-words of --model "
-            "themselves, by any method, for `adjust --words pieces`."
+            help="Unit of alignment: word; subword (words are linked if any of their sub-words are); piece (the "
+            "sub-words of --model are linked, with any method, for `adjust --words pieces`)."
         ),
     ] = None,
-    subword: Annotated[str | None, typer.Option(help="A word's vector: mean, first or last of its sub-words.")] = None,
-    centre: Annotated[bool, typer.Option("--centre", help="Subtract the sentence's mean from every vector.")] = False,
+    subword: Annotated[str | None, typer.Option(help="Vector of a word: mean, first or last of its sub-words.")] = None,
+    centre: Annotated[
+        bool, typer.Option("--centre", help="Subtract the mean vector of the sentence from every vector.")
+    ] = False,
     symmetrise: Annotated[
-        str, typer.Option(help="intersection, union, grow-diag-final-and; for embeddings also itermax.")
+        str, typer.Option(help="Symmetrisation: intersection, union, grow-diag-final-and, or itermax (embedding only).")
     ] = "intersection",
-    priors: Annotated[Path | None, typer.Option(help="eflomal: a file by eflomal-makepriors.")] = None,
-    forward: Annotated[Path | None, typer.Option(help="pharaoh: a file of source-target links.")] = None,
-    reverse: Annotated[
-        Path | None, typer.Option(help="pharaoh: those of the other direction, source-target too.")
+    priors: Annotated[
+        Path | None, typer.Option(help="File of priors from eflomal-makepriors, for the method eflomal.")
     ] = None,
-    base: Annotated[int | None, typer.Option(help="pharaoh: words are counted from 0 (default) or 1.")] = None,
-    one_to_one: Annotated[bool, typer.Option("--one-to-one", help="Drop words with several links.")] = False,
-    drop_identical: Annotated[bool, typer.Option("--drop-identical", help="Drop links of equal strings.")] = False,
-    max_words: Annotated[int | None, typer.Option(min=1, help="Leave out pairs with a longer sentence.")] = None,
+    forward: Annotated[Path | None, typer.Option(help="File of source-target links, for the method pharaoh.")] = None,
+    reverse: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of links of the reverse direction, also written as source-target, for the method pharaoh."
+        ),
+    ] = None,
+    base: Annotated[
+        int | None, typer.Option(help="Number of the first word in Pharaoh files: 0 (default) or 1.")
+    ] = None,
+    one_to_one: Annotated[bool, typer.Option("--one-to-one", help="Leave out words with several links.")] = False,
+    drop_identical: Annotated[
+        bool, typer.Option("--drop-identical", help="Leave out links between identical words.")
+    ] = False,
+    max_words: Annotated[
+        int | None, typer.Option(min=1, help="Leave out sentence pairs with more words than this.")
+    ] = None,
     gold: Annotated[
-        Path | None, typer.Option(help="Score against these links of the same pairs: Pharaoh, JSON lines or folder.")
+        Path | None, typer.Option(help="Gold links of the same pairs for scoring: Pharaoh, JSON lines or a folder.")
     ] = None,
     gold_base: Annotated[
-        int | None, typer.Option(help="Words of a Pharaoh --gold are counted from 0 or 1; found out if absent.")
+        int | None,
+        typer.Option(help="Number of the first word in a Pharaoh file of --gold: 0 or 1; detected by default."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write links as .jsonl with their words, otherwise as Pharaoh.")
+        Path | None,
+        typer.Option("--out", "-o", help="File for the links: .jsonl with the words, any other suffix as Pharaoh."),
     ] = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend or leave out what is broken in the texts.")] = False,
+    repair: Repair = False,
     dtype: Dtype = "float32",
     device: Device = None,
     device_map: DeviceMap = None,
@@ -80,7 +103,7 @@ def align(
     allow_pickle: AllowPickle = False,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
-    """Find the words that translate each other, with the model under study itself, with eflomal, or from files."""
+    """Align the words of parallel text with the vectors of a model, with eflomal, or from files of links."""
     from isogloss.analysis.alignment import BEST, best_layer, score_layers
     from isogloss.analysis.alignment import align as find_links
     from isogloss.core.files import bare_suffix
@@ -110,7 +133,7 @@ def align(
         if layer == BEST and truth is not None and isinstance(options["model"], LoadedModel):
             chosen = {name: value for name, value in choices.items() if value is not None}
             scores = score_layers(options["model"], truth, symmetrisation=symmetrise, **chosen)
-            _show_scores("layers", "layer", {str(number): counts for number, counts in scores.items()})
+            _show_scores("scores of each layer", "layer", {str(number): counts for number, counts in scores.items()})
             options["layer"] = best_layer(scores)
         aligned = find_links(
             pairs,
@@ -128,24 +151,24 @@ def align(
         )
     if truth is not None:
         counts = score_alignment(aligned, filter_links(truth, max_words=max_words))
-        _show_scores("against the gold links", "method", {_label(method, options, symmetrise): counts})
+        _show_scores("scores against the gold links", "method", {_label(method, options, symmetrise): counts})
     else:
-        show_table("found", ("", ""), [(what, f"{number:,}") for what, number in aligned.counts.items()])
+        show_table("aligned", ("", ""), [(what, f"{number:,}") for what, number in aligned.counts.items()])
     if output is not None:
         _write(aligned, output, as_pharaoh)
         out.print(f"written: {output}", soft_wrap=True)
 
 
 def _check(layer: str | None, unit: str | None, gold: Path | None, output: Path | None, dropped: int | None) -> None:
-    """What can be said before anything is read."""
+    """Check the options before anything is read."""
     if gold is None and output is None:
-        raise UsageError("nothing to do with the links: give --out FILE, --gold FILE or both")
+        raise UsageError("expected --out FILE, --gold FILE or both, got neither: the links would be lost")
     if layer == "best" and gold is None:
-        raise UsageError("--layer best is chosen by the gold links: give --gold FILE")
+        raise UsageError("--layer best is chosen with gold links; give --gold FILE")
     if unit == "piece" and gold is not None:
-        raise UsageError("--unit piece links sub-words, which gold links between words cannot score: leave out --gold")
+        raise UsageError("--unit piece links sub-words, which gold links between words cannot score; leave out --gold")
     if dropped is not None:
-        raise UsageError("--max-words leaves pairs out, a Pharaoh file has a line for each; write --out FILE.jsonl")
+        raise UsageError("--max-words leaves out pairs, but a Pharaoh file needs a line for each; use --out FILE.jsonl")
 
 
 def _read(texts: list[str], repair: bool) -> Corpus[AlignedPair]:
@@ -154,7 +177,7 @@ def _read(texts: list[str], repair: bool) -> Corpus[AlignedPair]:
     from isogloss.corpora.readers import read_bitext, read_parallel
 
     if len(texts) > 2:
-        raise UsageError(f"one text or two, not {len(texts)}")
+        raise UsageError(f"TEXT: expected one file or two, got {len(texts)}")
     if len(texts) == 2:
         files: Any = files_by_language(texts, "TEXT") if "=" in texts[0] else texts
         return without_links(read_parallel(files, words=True, repair=repair))

@@ -1,4 +1,4 @@
-"""Arguments that several commands share: lists after one option, `name=value` pairs, and how to load a model."""
+"""Arguments shared by several commands: lists after one option, `NAME=VALUE` pairs, and how to load a model."""
 
 from __future__ import annotations
 
@@ -10,29 +10,36 @@ import typer
 
 from isogloss.core.errors import UsageError
 
-Dtype = Annotated[str, typer.Option(help="float32, bfloat16 or float16.")]
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1 … (a GPU if there is one).")]
-DeviceMap = Annotated[str | None, typer.Option(help="'auto' spreads a model that is too large for one GPU.")]
+Dtype = Annotated[str, typer.Option(help="Data type of the weights: float32, bfloat16 or float16.")]
+Device = Annotated[
+    str | None, typer.Option(help="Device to compute on: cpu, cuda, cuda:1 …; by default a GPU if one is available.")
+]
+DeviceMap = Annotated[
+    str | None, typer.Option(help="Set to 'auto' to spread a model that is too large for one GPU over devices.")
+]
 MaxMemory = Annotated[
     list[str] | None,
-    typer.Option("--max-memory", help="With --device-map: what weights may take there, as 0=70GB 1=70GB cpu=100GB."),
+    typer.Option("--max-memory", help="Memory limit of each device with --device-map, as in 0=70GB 1=70GB cpu=100GB."),
 ]
 OffloadFolder = Annotated[
     Path | None,
-    typer.Option(help="With --device-map: where weights go that are not in safetensors, and not in memory."),
+    typer.Option(help="Folder for weights that do not fit into memory and are not in safetensors (with --device-map)."),
 ]
-AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are not safetensors.")]
-TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code that a model brings along.")]
+AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Load weights that are not in safetensors format.")]
+Repair = Annotated[bool, typer.Option("--repair", help="Repair or skip broken entries of the input, and list them.")]
+TrustRemoteCode = Annotated[
+    bool, typer.Option("--trust-remote-code", help="Run Python code from the repository of the model.")
+]
 
 
 def spread_lists(arguments: Sequence[str], options: Iterable[str]) -> list[str]:
-    """Lets one option take several `name=value` words, as in `--test fr=a.conllu ru=b.conllu`.
+    """Repeat an option for every `NAME=VALUE` word that follows it, as in `--test fr=a.conllu ru=b.conllu`.
 
     >>> spread_lists(["transfer", "--test", "fr=a", "ru=b", "--seeds", "3"], ["--test"])
     ['transfer', '--test', 'fr=a', '--test', 'ru=b', '--seeds', '3']
     """
     spread: list[str] = []
-    current = None  # the option whose list we are in
+    current = None  # the option whose list is being read
     for word in arguments:
         if current and "=" in word and not word.startswith("-") and spread[-1] != current:
             spread.append(current)
@@ -68,5 +75,5 @@ def files_by_language(words: Sequence[str], option: str) -> dict[str, Path]:
             raise UsageError(f"{option}: expected LANGUAGE=FILE such as fr=fr.conllu, got '{language}{equals}{path}'")
     files = {language: Path(path) for language, _, path in pairs}
     if len(files) < len(pairs):
-        raise UsageError(f"{option}: each language once, got {' '.join(words)}")
+        raise UsageError(f"{option}: expected every language only once, got {' '.join(words)}")
     return files

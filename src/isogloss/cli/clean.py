@@ -1,4 +1,4 @@
-"""`isogloss clean RAW --lang CODE --out FILE`: a crawl without what is not text of its language."""
+"""`isogloss clean RAW --lang CODE --out FILE`: remove lines of a crawl that are not text in the language."""
 
 from __future__ import annotations
 
@@ -13,43 +13,47 @@ from isogloss.cli.arguments import files_by_language
 from isogloss.cli.screen import out, print_note, show_table
 from isogloss.core.errors import InputError, UsageError
 
-MAX_TABLE_ROWS = 12  # reasons in the table; --dropped has them all
+MAX_TABLE_ROWS = 12  # reasons in the table; --dropped lists all
 IDENTIFIED_BY = {
-    "library": "the library knows this language",
-    "sample": "learnt from the sample",
-    "script": "by its script alone",
+    "library": "language identified by the library",
+    "sample": "language identified with the sample",
+    "script": "language identified by its script only",
 }
 
 
 def clean(
     text: Annotated[
-        list[Path], typer.Argument(metavar="RAW…", help="Files or folders of raw text, a sentence a line.")
+        list[Path], typer.Argument(metavar="RAW…", help="Files or folders of raw text with one sentence per line.")
     ],
-    lang: Annotated[str, typer.Option(help="Language code of what is to be kept.")],
-    output: Annotated[Path, typer.Option("--out", "-o", help="The lines that are kept.")],
+    lang: Annotated[str, typer.Option(help="Code of the language to keep.")],
+    output: Annotated[Path, typer.Option("--out", "-o", help="File for the lines that are kept.")],
     script: Annotated[
-        str | None, typer.Option(help="ISO 15924 code, where it is not the language's usual one.")
+        str | None, typer.Option(help="Script (ISO 15924 code), if it is not the usual one of the language.")
     ] = None,
     sample: Annotated[
-        Path | None, typer.Option(help="Text surely in the language; needed where the library does not know it.")
+        Path | None,
+        typer.Option(help="Sample of text in the language; needed if the library cannot identify the language."),
     ] = None,
     against: Annotated[
-        list[str] | None, typer.Option(help="LANGUAGE=FILE of languages that it may be taken for (with --sample).")
+        list[str] | None,
+        typer.Option(help="LANGUAGE=FILE …: text of languages it may be confused with (with --sample)."),
     ] = None,
-    shortest: Annotated[int, typer.Option(min=1, help="Characters of the shortest line.")] = 10,
-    longest: Annotated[int, typer.Option(min=1, help="Characters of the longest line.")] = 2000,
-    letters: Annotated[float, typer.Option(min=0, max=1, help="Least share of letters in a line.")] = 0.6,
-    keep_repeats: Annotated[bool, typer.Option("--keep-repeats", help="Keep lines that were there before.")] = False,
-    dropped: Annotated[Path | None, typer.Option(help="Write what is dropped here: reason<TAB>line.")] = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend damaged lines (encoding, carriage returns).")] = False,
+    shortest: Annotated[int, typer.Option(min=1, help="Smallest number of characters of a line.")] = 10,
+    longest: Annotated[int, typer.Option(min=1, help="Largest number of characters of a line.")] = 2000,
+    letters: Annotated[float, typer.Option(min=0, max=1, help="Smallest share of letters in a line.")] = 0.6,
+    keep_repeats: Annotated[bool, typer.Option("--keep-repeats", help="Keep repeated lines.")] = False,
+    dropped: Annotated[Path | None, typer.Option(help="File for the dropped lines, as reason<TAB>line.")] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Repair damaged lines (encoding, carriage returns).")
+    ] = False,
 ) -> None:
-    """Keep the lines that are text in one language, each once, and say what was dropped and why."""
+    """Keep the lines that are text in one language, each once, and report which lines were dropped and why."""
     from isogloss.core.files import atomic_write
     from isogloss.corpora.formats.text import stream_files
     from isogloss.text.cleaning.cleaning import drop_reasons, line_filter
 
     if output.resolve() in {path.resolve() for path in text}:
-        raise UsageError("--out must be another file than the input")
+        raise UsageError("--out: expected another file than the input, got the input itself")
     neighbours = {
         name: list(stream_files([path])) for name, path in files_by_language(against or [], "--against").items()
     }
@@ -88,8 +92,8 @@ def _show(counts: Counter[str], lang: str, method: str) -> None:
     if remaining := total - sum(number for _, number in most_common):
         most_common.append((f"{len(counts) - MAX_TABLE_ROWS} more reasons", remaining))
     rows = [(reason, f"{number:,}", f"{number / total:.1%}") for reason, number in most_common]
-    show_table(f"{total:,} lines", ("", "lines", ""), rows)
-    out.print(f"language: {IDENTIFIED_BY[method]}")
+    show_table(f"{counts['kept']:,} of {total:,} lines kept", ("", "lines", "share"), rows)
+    out.print(IDENTIFIED_BY[method])
     if method == "script":
-        advice = "give --sample (and --against) to tell it from others in the same script"
-        print_note(f"'{lang}' is unknown to the library: {advice}")
+        advice = "give --sample (and --against) to distinguish it from others in the same script"
+        print_note(f"the library cannot identify '{lang}': {advice}")

@@ -1,4 +1,4 @@
-"""`isogloss demo`: the whole story in the laboratory, in three minutes and without a network."""
+"""`isogloss demo`: all steps of isogloss on artificial languages, in three minutes and without a network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import typer
 
 from isogloss.cli.arguments import Device
 from isogloss.cli.run import study_progress
-from isogloss.cli.screen import err, library_warnings, out, print_error, print_note, show_table
+from isogloss.cli.screen import err, library_warnings, out, print_error, show_table
+from isogloss.cli.training import resumable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,26 +25,24 @@ REPORT_FILE = "report.html"
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the report, and for all that is done.")
-    ] = Path("isogloss-demo"),
-    sentences: Annotated[int, typer.Option(min=50, help="Parallel sentences to compare.")] = 200,
-    workers: Annotated[int | None, typer.Option(min=0, help="Processes; as many as there is room for.")] = None,
+    output: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report and the store.")] = Path(
+        "isogloss-demo"
+    ),
+    sentences: Annotated[int, typer.Option(min=50, help="Number of parallel sentences to compare.")] = 200,
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="Number of worker processes; by default as many as fit into memory.")
+    ] = None,
     device: Device = None,
 ) -> None:
-    """Tell the whole story in the laboratory: where languages meet, what breaks transfer, and what repairs it."""
-    _show_languages()  # before anything slow is imported
+    """Show on artificial languages where a model aligns languages, what breaks transfer, and what repairs it."""
+    _show_languages()  # shown before slow imports
     from isogloss.demo.study import DemoSizes
     from isogloss.store.entries import Store
 
     options: dict[str, Any] = {"device": device, **({} if workers is None else {"workers": workers})}
     store = Store(output / "store")
-    try:
-        with library_warnings():
-            parts = _run_demo(replace(DemoSizes(), parallel=sentences), output, store, options)
-    except KeyboardInterrupt:
-        print_note(f"the work so far is kept in {output}; the same command goes on from there")
-        raise
+    with library_warnings(), resumable(output):
+        parts = _run_demo(replace(DemoSizes(), parallel=sentences), output, store, options)
     out.print("\n[bold]In short[/]")
     for part in parts:
         out.print(f"{part.title.partition('.')[0]}. {part.sentences[0]}", soft_wrap=not out.is_terminal, markup=False)
@@ -52,20 +51,20 @@ def demo(
 
 
 def _show_languages() -> None:
-    """The laboratory, and one meaning in all of its languages."""
+    """Show the languages of the laboratory, and one sentence in all of them."""
     from isogloss.cli.ls import LISTINGS
     from isogloss.corpora.lab.laboratory import Laboratory
 
     columns, rows = LISTINGS["laboratory"]
-    show_table("The laboratory: artificial languages whose answers are known", columns, rows())
+    show_table("The laboratory: artificial languages with known structure", columns, rows())
     lab = Laboratory(seed=0)
     text = lab.parallel(list(lab.languages), 20)
     shortest = min(text, key=lambda meaning: len(meaning["qla"]))
-    show_table("\nOne meaning in all of them", ("code", "sentence"), shortest.items())
+    show_table("\nOne sentence in all languages", ("code", "sentence"), shortest.items())
 
 
 def _run_demo(amounts: DemoSizes, folder: Path, store: Store, options: dict[str, Any]) -> list[Section]:
-    """The five parts, shown one after the other and written to the report."""
+    """Run the five parts, show each, and write the report."""
     from isogloss.demo import story as story
     from isogloss.demo.study import STUDY_NAME, demo_diagnosis, demo_study
     from isogloss.diagnosis.diagnose import diagnose
@@ -74,7 +73,7 @@ def _run_demo(amounts: DemoSizes, folder: Path, store: Store, options: dict[str,
     from isogloss.report.write_report import write_report
     from isogloss.studies.execution.run_study import run_study
 
-    _print_step("fine-tuning and measuring the laboratory's encoder")
+    _print_step("fine-tuning and measuring the encoder of the laboratory")
     with study_progress(store) as watch:
         failed = run_study(demo_study(amounts), store=store.folder, watch=watch, **options).failed
     for label, reason in failed.items():
@@ -110,7 +109,7 @@ def _print_step(what: str) -> None:
 
 
 def _show_section(part: Section) -> None:
-    """A part's table; where it has none, what it says."""
+    """Show the table of a section, or its sentences if it has none."""
     if part.table:
         show_table(f"\n{part.title}", part.table.head, ([cell.text for cell in row] for row in part.table.body))
     else:
@@ -120,7 +119,7 @@ def _show_section(part: Section) -> None:
 
 
 def _histograms(frame: pl.DataFrame) -> None:
-    """Distances of words, model by model, each histogram as a line of bars."""
+    """Show the distances of words for each model, as a histogram in one line."""
     rows = [
         (
             model,
@@ -131,7 +130,7 @@ def _histograms(frame: pl.DataFrame) -> None:
         )
         for (model, words), group in frame.group_by("model", "words", maintain_order=True)
     ]
-    show_table("\nDistances of words", ("model", "words", "from", "share of pairs", "to"), rows)
+    show_table("\nDistances between words", ("model", "words", "from", "share of pairs", "to"), rows)
 
 
 def _bars(shares: list[float]) -> str:

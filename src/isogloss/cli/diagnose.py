@@ -1,4 +1,4 @@
-"""`isogloss diagnose MODEL --lang ug --train … --dev … --test … --text raw.txt`: a verdict, and the best model."""
+"""`isogloss diagnose MODEL --lang ug --train … --dev … --test … --text raw.txt`: a verdict and the best model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import typer
 
 from isogloss.cli.arguments import Device
 from isogloss.cli.run import study_progress
-from isogloss.cli.screen import err, library_warnings, out, print_note, show_table
+from isogloss.cli.screen import err, library_warnings, out, show_table
+from isogloss.cli.training import resumable
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,90 +19,104 @@ if TYPE_CHECKING:
     from isogloss.diagnosis.verdict import Verdict
     from isogloss.results.tables.tables import Table
 
-Settings = Annotated[list[str] | None, typer.Option(help="Settings of fine-tuning: epochs=3 batch=16 …")]
-
 
 def diagnose(
     model: Annotated[
-        str, typer.Argument(help="Model folder or Hugging Face name; laboratory: the one in the package.")
+        str, typer.Argument(help="Model folder or Hugging Face name; laboratory is the model that ships with isogloss.")
     ],
-    lang: Annotated[str, typer.Option(help="The language, such as ug; one of the laboratory brings its own corpora.")],
-    train: Annotated[list[str] | None, typer.Option(help="Labelled data of the language (file, hub:…, lab:…).")] = None,
-    dev: Annotated[list[str] | None, typer.Option(help="Another part, on which everything is chosen.")] = None,
-    test: Annotated[list[str] | None, typer.Option(help="Another part, for the scores.")] = None,
-    text: Annotated[list[str] | None, typer.Option(help="Raw text of the language, a sentence a line.")] = None,
-    task: Annotated[str, typer.Option(help="What to learn (see `isogloss ls tasks`).")] = "pos",
+    lang: Annotated[str, typer.Option(help="Language code, such as ug; languages of the laboratory need no corpora.")],
+    train: Annotated[
+        list[str] | None, typer.Option(help="Annotated training data of the language (file, hub:…, lab:…); repeatable.")
+    ] = None,
+    dev: Annotated[
+        list[str] | None, typer.Option(help="Annotated development data, on which settings and remedies are chosen.")
+    ] = None,
+    test: Annotated[
+        list[str] | None, typer.Option(help="Annotated test data, on which the final scores are computed.")
+    ] = None,
+    text: Annotated[list[str] | None, typer.Option(help="Raw text of the language, one sentence per line.")] = None,
+    task: Annotated[str, typer.Option(help="Task to fine-tune for (see `isogloss ls tasks`).")] = "pos",
     source: Annotated[
         list[str] | None,
         typer.Option(
-            help="LANGUAGE=TRAIN,DEV …: labelled data of others, for a language without any, or for --lexicon."
+            help="LANGUAGE=TRAIN,DEV …: annotated data of source languages, if the language has none, or for --lexicon."
         ),
     ] = None,
     lexicon: Annotated[
-        str | None, typer.Option(help="A dictionary from the first source to the language, for code-switching.")
+        str | None, typer.Option(help="Dictionary from the first source language to the language, for code-switching.")
     ] = None,
     parallel: Annotated[
-        list[str] | None, typer.Option(help="LANGUAGE=FILE …: parallel text, this language too; ranks the sources.")
+        list[str] | None,
+        typer.Option(help="LANGUAGE=FILE …: parallel text, including the language itself; ranks the source languages."),
     ] = None,
     comparable: Annotated[
-        list[str] | None, typer.Option(help="LANGUAGE=FILE …: text of other languages on like topics; likewise.")
+        list[str] | None,
+        typer.Option(help="LANGUAGE=FILE …: text of other languages on similar topics; ranks the source languages."),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Fine-tunings of each system.")] = 3,
-    budget: Annotated[float | None, typer.Option(min=0, help="Minutes for remedies.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of fine-tuning runs (seeds) of each system.")] = 3,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Time limit for the search of remedies, in minutes.")
+    ] = None,
     remedy: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only these, in this order: transliterate, vocabulary, code-switching, adapters, noise; none."
+            help="Remedies to try, in this order: transliterate, vocabulary, code-switching, adapters, noise; or none."
         ),
     ] = None,
-    finetune: Settings = None,
-    bilstm: Annotated[list[str] | None, typer.Option(help="The same of the BiLSTM.")] = None,
-    adapt: Annotated[list[str] | None, typer.Option(help="Of adaptation: epochs=3 settings.length=64 …")] = None,
-    pretrain: Annotated[
-        list[str] | None, typer.Option(help="Of the monolingual model: layers=4 width=128 steps=500 …")
+    finetune: Annotated[list[str] | None, typer.Option(help="Settings of fine-tuning: epochs=3 batch=16 …")] = None,
+    bilstm: Annotated[
+        list[str] | None, typer.Option(help="Settings of fine-tuning for the BiLSTM baseline: epochs=30 batch=16 …")
     ] = None,
-    vocabulary: Annotated[int | None, typer.Option(min=1, help="New sub-words, for the remedy of that name.")] = None,
-    output: Annotated[Path | None, typer.Option("--out", "-o", help="Folder (diagnosis-LANG).")] = None,
-    store: Annotated[Path | None, typer.Option(help="Where training is kept (OUT/store).")] = None,
-    workers: Annotated[int | None, typer.Option(min=0, help="Processes; as many as there is room for.")] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Of each process, on a CPU.")] = 1,
+    adapt: Annotated[
+        list[str] | None, typer.Option(help="Arguments of the adaptation to raw text: epochs=3 settings.length=64 …")
+    ] = None,
+    pretrain: Annotated[
+        list[str] | None, typer.Option(help="Arguments of the monolingual model: layers=4 width=128 steps=500 …")
+    ] = None,
+    vocabulary: Annotated[
+        int | None, typer.Option(min=1, help="Number of new sub-words for the remedy 'vocabulary'.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for report, recipe and model; diagnosis-LANG by default.")
+    ] = None,
+    store: Annotated[Path | None, typer.Option(help="Folder of the store for all runs; OUT/store by default.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="Number of worker processes; by default as many as fit into memory.")
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Number of CPU threads of each process.")] = 1,
     device: Device = None,
 ) -> None:
-    """Find out how well a model serves a language that it did not see, what helps, and save the best model."""
+    """Diagnose how well a model serves a language, which remedies help, and save the best model."""
     from isogloss.diagnosis.diagnose import diagnose as run_diagnosis
     from isogloss.store.entries import Store
 
     folder = output or Path(f"diagnosis-{lang}")
     opened = Store(store or folder / "store")
-    try:
-        with library_warnings(), study_progress(opened) as watch:
-            verdict = run_diagnosis(
-                model,
-                lang=lang,
-                train=train,
-                dev=dev,
-                test=test,
-                text=text,
-                task=task,
-                source=_sources(source or ()),
-                lexicon=lexicon,
-                parallel=_parallel(parallel),
-                comparable=_pairs(comparable or (), "--comparable"),
-                seeds=seeds,
-                budget=budget,
-                remedies=None if remedy is None else [one for one in remedy if one != "none"],
-                sizes=_sizes(lang, finetune, bilstm, adapt, pretrain, vocabulary),
-                out=folder,
-                store=opened.folder,
-                threads=threads,
-                device=device,
-                watch=watch,
-                on_progress=lambda what: err.print(f"{what} …", soft_wrap=True, markup=False),
-                workers=workers,
-            )
-    except KeyboardInterrupt:
-        print_note(f"the work so far is kept in {folder}; the same command goes on from there")
-        raise
+    with library_warnings(), resumable(folder), study_progress(opened) as watch:
+        verdict = run_diagnosis(
+            model,
+            lang=lang,
+            train=train,
+            dev=dev,
+            test=test,
+            text=text,
+            task=task,
+            source=_sources(source or ()),
+            lexicon=lexicon,
+            parallel=_parallel(parallel),
+            comparable=_pairs(comparable or (), "--comparable"),
+            seeds=seeds,
+            budget=budget,
+            remedies=None if remedy is None else [name for name in remedy if name != "none"],
+            sizes=_sizes(lang, finetune, bilstm, adapt, pretrain, vocabulary),
+            out=folder,
+            store=opened.folder,
+            threads=threads,
+            device=device,
+            watch=watch,
+            on_progress=lambda step: err.print(f"{step} …", soft_wrap=True, markup=False),
+            workers=workers,
+        )
     _show(verdict)
 
 
@@ -129,7 +144,7 @@ def _sizes(
     pretrain: list[str] | None,
     vocabulary: int | None,
 ) -> TrainingSizes:
-    """What was given, over what is usual for the language."""
+    """The usual sizes for the language, with the values from the command line."""
     from isogloss.diagnosis.inputs import default_sizes
     from isogloss.diagnosis.treatments import TrainingSizes
     from isogloss.studies.schema.overrides import parse_overrides
@@ -144,7 +159,7 @@ def _sizes(
 
 
 def _over(defaults: Any, overrides: dict[str, Any]) -> dict[str, Any]:
-    """Other values in place of usual ones; `settings.length` is one within another.
+    """The defaults with some values replaced; `settings.length` sets a value within `settings`.
 
     >>> _over({"epochs": 3, "settings": {"length": 64}}, {"settings.batch": 8})
     {'epochs': 3, 'settings': {'length': 64, 'batch': 8}}
@@ -160,7 +175,7 @@ def _over(defaults: Any, overrides: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sources(words: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """`en=train.conllu,dev.conllu` by language.
+    """Parse `en=train.conllu,dev.conllu`.
 
     >>> _sources(["en=a.conllu,b.conllu"])
     {'en': ('a.conllu', 'b.conllu')}
@@ -175,7 +190,7 @@ def _sources(words: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _parallel(words: Sequence[str] | None) -> dict[str, str] | str | None:
-    """A file for each language, or one that holds them all."""
+    """A file for each language, or one file with all languages."""
     if not words:
         return None
     return words[0] if len(words) == 1 and "=" not in words[0] else _pairs(words, "--parallel")

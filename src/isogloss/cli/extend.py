@@ -1,4 +1,4 @@
-"""`isogloss extend MODEL --text FILE --size N --out FOLDER`: sub-words for a language that lacks them."""
+"""`isogloss extend MODEL --text FILE --size N --out FOLDER`: add sub-words of a language to the vocabulary."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from isogloss.cli import language_model as shared
-from isogloss.cli.arguments import Device
+from isogloss.cli.arguments import Device, Repair
 from isogloss.cli.screen import library_warnings, out, show_table
 from isogloss.core.errors import UsageError
 
@@ -18,20 +17,21 @@ if TYPE_CHECKING:
 
 def extend(
     model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
-    text: Annotated[list[Path], typer.Option(help="Raw text of the language: files or folders.")],
-    size: Annotated[int, typer.Option(min=1, help="How many sub-words to add at most.")],
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the extended model.")],
+    text: Annotated[list[Path], typer.Option(help="Raw text of the language; a file or folder, repeatable.")],
+    size: Annotated[int, typer.Option(min=1, help="Largest number of sub-words to add.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the extended model.")],
     initial: Annotated[
-        str, typer.Option(help="First vectors: mean (of the old pieces), random or lexicon (of translations).")
+        str, typer.Option(help="Initial vectors: mean (of the old sub-words), random, or lexicon (of translations).")
     ] = "mean",
     lexicon: Annotated[
-        Path | None, typer.Option(help="Known word<TAB>word of the language, for --initial lexicon.")
+        Path | None,
+        typer.Option(help="Dictionary for --initial lexicon, with lines of known word<TAB>word of the language."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of vectors that are drawn.")] = 0,
-    repair: shared.Repair = False,
+    seed: Annotated[int, typer.Option(help="Random seed for the initial vectors.")] = 0,
+    repair: Repair = False,
     device: Device = None,
 ) -> None:
-    """Add sub-words of a language to a model's vocabulary; `isogloss adapt` should follow."""
+    """Add sub-words of a language to the vocabulary of a model; run `isogloss adapt` on the result."""
     from isogloss.corpora.readers import read_lexicon
     from isogloss.models.loading.language_model_head import with_language_head
     from isogloss.models.loading.save import save_model
@@ -39,7 +39,7 @@ def extend(
     from isogloss.training.language_modeling.heldout import TextFiles
 
     if (folder / "config.json").exists():
-        raise UsageError(f"{folder} holds a model already; give this one a folder of its own")
+        raise UsageError(f"--out: expected a folder without a model, got {folder}, which contains one")
     words = None if lexicon is None else read_lexicon(lexicon, lang="und>und", repair=repair)
     with library_warnings():
         loaded = with_language_head(model, device)
@@ -52,5 +52,5 @@ def extend(
         ("unknown tokens", f"{summary.unknown_before:.2%}", f"{summary.unknown_after:.2%}"),
         ("vocabulary", f"{len(loaded.tokenizer):,}", f"{len(changed.tokenizer):,}"),
     ]
-    show_table(f"{len(summary.pieces):,} new sub-words", ("", "before", "after"), rows)
+    show_table(f"{len(summary.pieces):,} sub-words added", ("", "before", "after"), rows)
     out.print(f"written: {folder}", soft_wrap=True)

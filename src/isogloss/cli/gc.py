@@ -1,4 +1,4 @@
-"""`isogloss gc STORE`: what can be removed from a store; with --delete it is."""
+"""`isogloss gc STORE`: list what can be removed from a store, and remove it with --delete."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from isogloss.cli.screen import out, show_table
 
 
 def gc(
-    store: Annotated[Path, typer.Argument(help="The store's folder.")],
+    store: Annotated[Path, typer.Argument(help="Folder of the store.")],
     keep: Annotated[
-        list[str] | None, typer.Option(help="Names of studies; entries that none of them uses can go.")
+        list[str] | None,
+        typer.Option(help="Name of a study to keep, repeatable; entries that no such study uses can be removed."),
     ] = None,
-    older: Annotated[float | None, typer.Option(min=0, help="Entries made so many days ago can go.")] = None,
-    delete: Annotated[bool, typer.Option("--delete", help="Remove them; without it they are only listed.")] = False,
+    older: Annotated[float | None, typer.Option(min=0, help="Age in days from which entries can be removed.")] = None,
+    delete: Annotated[bool, typer.Option("--delete", help="Remove the listed entries.")] = False,
 ) -> None:
-    """List leftovers, damaged entries and (with --keep, --older) entries no longer needed, or remove them."""
+    """List temporary files, damaged entries and entries that are no longer needed (--keep, --older), or remove them."""
     from isogloss.core.errors import InputError
     from isogloss.store.entries import MARK, Store
     from isogloss.store.garbage import garbage, remove_garbage
@@ -28,13 +29,13 @@ def gc(
     opened = Store(store)
     removable = garbage(opened, keep=keep or [], older=older)
     rows = [(item.path.relative_to(opened.folder), f"{item.size / 1e6:,.2f} MB", item.why) for item in removable]
-    total = f"{len(removable)} things, {sum(item.size for item in removable) / 1e6:,.1f} MB"
+    total = f"{len(removable)} entries, {sum(item.size for item in removable) / 1e6:,.1f} MB"
     if removable:
-        show_table(f"{store}: {total}", ("what", "size", "why"), rows)
+        show_table(f"{store}: {total} can be removed", ("entry", "size", "reason"), rows)
     if delete:
         remove_garbage(opened, removable)
         out.print(f"removed: {total}")
     elif removable:
-        out.print("nothing was removed; --delete removes them")
+        out.print("nothing was removed; use --delete to remove these entries")
     else:
         out.print("nothing to remove")

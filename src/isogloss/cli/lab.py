@@ -1,4 +1,4 @@
-"""`isogloss lab --out DIR`: write the laboratory's corpora in standard formats."""
+"""`isogloss lab --out FOLDER`: write the corpora of the laboratory in standard formats."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from isogloss.cli.screen import out, progress_bars
 
 
 def lab(
-    out_dir: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to; made if absent.")],
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
+    out_dir: Annotated[Path, typer.Option("--out", "-o", help="Folder for the corpora; created if it does not exist.")],
+    seed: Annotated[int, typer.Option(help="Random seed; the same seed writes the same bytes.")] = 0,
     languages: Annotated[
-        str | None, typer.Option(help="Codes, separated by commas (`isogloss ls laboratory`).")
+        str | None,
+        typer.Option(help="Language codes, separated by commas (see `isogloss ls laboratory`); by default all."),
     ] = None,
-    train: Annotated[int, typer.Option(min=1, help="Items of each training set.")] = 3000,
-    test: Annotated[int, typer.Option(min=1, help="Items of each dev and test set.")] = 500,
-    parallel: Annotated[int, typer.Option(min=1, help="Parallel sentences.")] = 1000,
-    text: Annotated[int, typer.Option(min=1, help="Lines of raw text in each language.")] = 20_000,
+    train: Annotated[int, typer.Option(min=1, help="Number of items in each training set.")] = 3000,
+    test: Annotated[int, typer.Option(min=1, help="Number of items in each development and test set.")] = 500,
+    parallel: Annotated[int, typer.Option(min=1, help="Number of parallel sentences.")] = 1000,
+    text: Annotated[int, typer.Option(min=1, help="Number of lines of raw text in each language.")] = 20_000,
 ) -> None:
-    """Write the artificial languages: treebanks, NER, NLI, QA, parallel text, alignments, lexicons, raw text."""
+    """Write corpora of artificial languages: treebanks, NER, NLI, QA, parallel text, alignments, lexicons, raw text."""
     from isogloss.corpora.lab.export import Sizes, write_laboratory
 
     chosen = [code.strip() for code in languages.split(",")] if languages else None
@@ -33,4 +34,4 @@ def lab(
             languages=chosen,
             progress=lambda done, total: bars("languages", done, total),
         )
-    out.print(f"laboratory written to {out_dir}", soft_wrap=True)
+    out.print(f"written: {out_dir}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What `pretrain` and `adapt` share: text by language, a bar, and the figures at the end."""
+"""Shared by `pretrain` and `adapt`: text by language, a progress bar, and the table at the end."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ if TYPE_CHECKING:
     from isogloss.training.language_modeling.train import StepMetrics
 
 Probes = Annotated[
-    list[str] | None, typer.Option("--parallel", help="LANGUAGE=FILE …: parallel text on which alignment is watched.")
+    list[str] | None,
+    typer.Option("--parallel", help="LANGUAGE=FILE …: parallel text on which alignment is measured during training."),
 ]
-Evaluations = Annotated[int | None, typer.Option(min=0, help="How often to evaluate between beginning and end.")]
-CheckpointSteps = Annotated[int | None, typer.Option(min=1, help="A checkpoint every so many steps, too.")]
-Seed = Annotated[int, typer.Option(help="Of weights, order, masks and dropout.")]
-Repair = Annotated[bool, typer.Option(help="Mend what is broken in the text files.")]
+Evaluations = Annotated[
+    int | None, typer.Option(min=0, help="Number of evaluations during training, besides the first and the last.")
+]
+CheckpointSteps = Annotated[
+    int | None, typer.Option(min=1, help="Number of steps between checkpoints, besides those every ten minutes.")
+]
+Seed = Annotated[int, typer.Option(help="Random seed for weights, order of the text, masking and dropout.")]
 
 
 def texts_by_language(words: Sequence[str], option: str, repair: bool) -> dict[str, TextFiles]:
-    """`en=a.txt`, `fr=folder` … as text that is read as a stream, and again for each pass."""
+    """`en=a.txt`, `fr=folder` … as text that is streamed, once for every pass."""
     from isogloss.languages.codes import canonical
     from isogloss.training.language_modeling.heldout import TextFiles
 
@@ -43,7 +47,7 @@ def read_probes(words: Sequence[str] | None) -> ParallelSet | None:
 
 @contextlib.contextmanager
 def budget_bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
-    """How far the budget is spent, the loss and the speed, on standard error; lines where that is no terminal."""
+    """A progress bar with the share of the budget, loss and speed; without a terminal, one line at times."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
@@ -55,8 +59,8 @@ def budget_bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
         task = progress.add_task(title, total=1.0, state="reading text")
 
         def show_pace(pace: StepMetrics) -> None:
-            used = "" if pace.utilisation is None else f" · {pace.utilisation:.0%} of the GPU"
-            state = f"step {pace.step:,} · loss {pace.loss:.3f} · {pace.tokens_per_second:,.0f} tokens/s{used}"
+            utilisation = "" if pace.utilisation is None else f" · {pace.utilisation:.0%} of peak FLOP/s"
+            state = f"step {pace.step:,} · loss {pace.loss:.3f} · {pace.tokens_per_second:,.0f} tokens/s{utilisation}"
             progress.update(task, completed=pace.share, state=state)
             if progress.disable:
                 print_line(title, f"{pace.share:.0%} · {state}")
@@ -65,10 +69,10 @@ def budget_bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
 
 
 def show_figures(evaluations: Sequence[dict[str, Any]], folder: Path) -> None:
-    """Perplexity before and after for each language, and where the rest is."""
+    """Show the perplexity of every language before and after training."""
     rows: dict[str, list[float]] = {}
     for row in evaluations:
         if row["index"] == "perplexity":
             rows.setdefault(row["target"], []).append(row["value"])
     cells = [(lang, f"{values[0]:.2f}", f"{values[-1]:.2f}") for lang, values in rows.items()]
-    show_table(f"perplexity of held-out lines · {folder}", ("language", "before", "after"), cells)
+    show_table(f"perplexity on held-out lines · {folder}", ("language", "before", "after"), cells)

@@ -1,4 +1,4 @@
-"""`isogloss ls [SHELF]`: everything registered, one line each."""
+"""`isogloss ls [LISTING]`: the formats, indexes, tasks and other names that isogloss knows, one per line."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def changes() -> Iterable[Row]:
     from isogloss.studies.schema.interventions import INTERVENTIONS
 
     for name, kind in INTERVENTIONS.items():
-        yield name, ", ".join(kind.arguments.model_fields), "stored" if kind.stored else "done for each run"
+        yield name, ", ".join(kind.arguments.model_fields), "stored" if kind.stored else "recomputed for each run"
 
 
 def text_changes() -> Iterable[Row]:
@@ -85,7 +85,7 @@ def schemes() -> Iterable[Row]:
     from isogloss.text.transliteration.schemes import SCHEMES
 
     for name, scheme in SCHEMES.items():
-        yield name, scheme.languages, "reversible" if scheme.inverse else "", scheme.summary
+        yield name, scheme.languages, "yes" if scheme.inverse else "no", scheme.summary
 
 
 def backends() -> Iterable[Row]:
@@ -95,7 +95,7 @@ def backends() -> Iterable[Row]:
 
 
 def adapters(folder: str = ".") -> Iterable[Row]:
-    """Every adapter below a folder (this one, unless named)."""
+    """All adapters below a folder."""
     from isogloss.models.adapters.files import adapters_in
 
     for adapter in adapters_in(folder):
@@ -111,14 +111,14 @@ def adapters(folder: str = ".") -> Iterable[Row]:
 
 
 def runs(folder: Path | None = None) -> Iterable[Row]:
-    """Every run of every study in the store, and how it stands."""
+    """All runs of all studies in the store, with their state."""
     from isogloss.store.run_states import run_jobs, run_state
     from isogloss.store.running_jobs import running
     from isogloss.store.study_records import read_records
     from isogloss.studies.execution.run_study import open_store, store_folder
 
     if not store_folder(folder).is_dir():
-        raise InputError(store_folder(folder), "the folder of a store", "nothing there", advice="name it with --store")
+        raise InputError(store_folder(folder), "the folder of a store", "no such folder", advice="give it with --store")
     store = open_store(folder)
     done, now = store.ids(), {job["job"]: job for job in running(store) if "job" in job}
     for record in read_records(store):
@@ -129,31 +129,39 @@ def runs(folder: Path | None = None) -> Iterable[Row]:
             yield run.label, record.name, state, record.failed.get(run.label, "")[-200:]
 
 
-# shelf → (what a row holds, its rows); a new registry is one line here
+# name → (column titles, rows); a new registry is one line here
 LISTINGS: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
-    "formats": (("format", "kind", "what it is"), formats),
-    "indexes": (("index", "needs", "what it asks"), indexes),
-    "tasks": (("task", "reads", "metrics", "what it asks"), tasks),
-    "families": (("model type", "kind", "norms"), families),
-    "changes": (("change", "arguments", "kept"), changes),
-    "text changes": (("change", "arguments"), text_changes),
-    "schemes": (("scheme", "languages", "", "what it does"), schemes),
+    "formats": (("format", "kind", "description"), formats),
+    "indexes": (("index", "input", "description"), indexes),
+    "tasks": (("task", "corpus", "metrics", "description"), tasks),
+    "families": (("model type", "kind", "layer norm"), families),
+    "changes": (("intervention", "arguments", "result"), changes),
+    "text changes": (("text change", "arguments"), text_changes),
+    "schemes": (("scheme", "languages", "reversible", "description"), schemes),
     "backends": (("backend", "module"), backends),
     "adapters": (("folder", "role", "language", "model", "placement", "sizes"), adapters),
-    "runs": (("run", "study", "state", "why"), runs),
+    "runs": (("run", "study", "state", "reason"), runs),
     "laboratory": (("code", "name", "script", "order", "descent", "role"), laboratory),
     "languages": (("code", "name", "scripts", "family", "branch", "pretrained in"), languages),
 }
-ONLY_BY_NAME = {"languages", "runs", "adapters"}  # long or slow to gather: shown only when named
+ONLY_BY_NAME = {"languages", "runs", "adapters"}  # long or slow: shown only on request
 
 
 def ls(
-    listing: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(LISTINGS)}. All if omitted.")] = None,
-    find: Annotated[str, typer.Argument(help="Only rows that hold this text; for adapters, their folder.")] = "",
+    listing: Annotated[
+        str | None, typer.Argument(help=f"What to list: {', '.join(LISTINGS)}. By default all short listings.")
+    ] = None,
+    find: Annotated[
+        str, typer.Argument(help="Show only rows that contain this text; for adapters, the folder to search.")
+    ] = "",
     store: StoreFolder = None,
 ) -> None:
-    """List what isogloss knows: formats, indexes, model families, laboratory languages …"""
-    names = [check_name(listing, LISTINGS, "shelf")] if listing else [s for s in LISTINGS if s not in ONLY_BY_NAME]
+    """List the formats, indexes, tasks, model families, languages and runs that isogloss knows."""
+    names = (
+        [check_name(listing, LISTINGS, "listing")]
+        if listing
+        else [name for name in LISTINGS if name not in ONLY_BY_NAME]
+    )
     for name in names:
         columns, rows = LISTINGS[name]
         if name == "adapters":

@@ -1,6 +1,6 @@
-"""The `isogloss` command: gathers the commands, and turns errors into one line and an exit code.
+"""The `isogloss` command: registers all commands and turns errors into one line and an exit code.
 
-Exit codes: 0 done · 1 unexpected error · 2 wrong usage or unknown name · 3 bad input · 4 missing optional
+Exit codes: 0 success · 1 unexpected error · 2 wrong usage or unknown name · 3 invalid input · 4 missing optional
 package · 130 interrupted.
 """
 
@@ -93,11 +93,11 @@ def _show_version(requested: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the full traceback of an error.")] = False,
 ) -> None:
-    """Global options; `--debug` is taken from anywhere on the line by `run`."""
+    """Global options; `run` accepts `--debug` anywhere on the command line."""
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
@@ -133,8 +133,8 @@ def _explain(error: Exception, arguments: Sequence[str], debug: bool) -> tuple[s
     if isinstance(error, IsoglossError):
         return str(error), error.exit_code
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):
-        return f"{error.format_message()} (isogloss --help lists what there is)", error.exit_code
-    return f"unexpected {type(error).__name__}: {error}" + ("" if debug else " (--debug shows where)"), 1
+        return f"{error.format_message()} (isogloss --help lists commands and options)", error.exit_code
+    return f"unexpected {type(error).__name__}: {error}" + ("" if debug else " (--debug shows the traceback)"), 1
 
 
 def _option_of(argument: str, arguments: Sequence[str]) -> str:

@@ -7,21 +7,24 @@ from typing import Annotated
 
 import typer
 
-from isogloss.cli.arguments import Device
+from isogloss.cli.arguments import Device, Repair
 from isogloss.cli.screen import library_warnings, out, show_table
 from isogloss.cli.training import read_corpus_for
 from isogloss.core.errors import UsageError
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="Folder of a fine-tuned model, as `isogloss transfer --out` saves it.")],
-    file: Annotated[Path, typer.Argument(help="A corpus of the kind that the model's task reads.")],
+    model: Annotated[Path, typer.Argument(help="Folder of a fine-tuned model, as saved by `isogloss transfer --out`.")],
+    file: Annotated[Path, typer.Argument(help="Corpus of the kind that the task of the model needs.")],
     output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the corpus with the predictions, in its own format.")
+        Path | None,
+        typer.Option("--out", "-o", help="File for the corpus with predictions, in the format of the input."),
     ] = None,
-    score: Annotated[bool, typer.Option("--score", help="Score against the annotation that the file holds.")] = False,
-    lang: Annotated[str | None, typer.Option(help="Language code, where the file's name does not say it.")] = None,
-    repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken in the corpus.")] = False,
+    score: Annotated[
+        bool, typer.Option("--score", help="Score the predictions against the annotation of the corpus.")
+    ] = False,
+    lang: Annotated[str | None, typer.Option(help="Language code; by default taken from the file name.")] = None,
+    repair: Repair = False,
     device: Device = None,
 ) -> None:
     """Predict with a fine-tuned model: tags, trees, entities, labels or answers."""
@@ -29,7 +32,7 @@ def predict(
     from isogloss.training.finetuning.finetuned_files import load_finetuned
 
     if output is None and not score:
-        raise UsageError("nothing to do: give --out FILE for predictions, --score for scores, or both")
+        raise UsageError("expected --out FILE for predictions, --score for scores, or both, got neither")
     tuned = load_finetuned(model, device=device)
     corpus = read_corpus_for(tuned.task, file, lang, repair)
     gold = [tuned.task.gold(item) for item in corpus] if score else []

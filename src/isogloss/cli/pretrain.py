@@ -1,4 +1,4 @@
-"""`isogloss pretrain --text en=… fr=… --out FOLDER`: a language model from scratch, of one language or many."""
+"""`isogloss pretrain --text en=… fr=… --out FOLDER`: train a language model from scratch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from isogloss.cli import language_model as shared
-from isogloss.cli.arguments import Device, files_by_language
+from isogloss.cli.arguments import Device, Repair, files_by_language
 from isogloss.cli.screen import library_warnings
 from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import resumable
@@ -22,30 +22,46 @@ from isogloss.training.language_modeling.settings import LanguageModelSettings
 def pretrain(
     *,
     text: Annotated[
-        list[str], typer.Option(help="LANGUAGE=FILE or LANGUAGE=FOLDER of raw text; parallel files for tlm.")
+        list[str],
+        typer.Option(help="LANGUAGE=FILE or LANGUAGE=FOLDER with raw text; parallel files for the objective tlm."),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model; the same command goes on from it.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
+    ],
     tokenizer: Annotated[
-        str, typer.Option(help="To train: wordpiece, bpe, unigram, characters, bytes; or a folder that has one.")
+        str,
+        typer.Option(
+            help="Tokenizer to train (wordpiece, bpe, unigram, characters, bytes), or the folder of an existing one."
+        ),
     ] = "wordpiece",
-    vocabulary: Annotated[int, typer.Option(min=10, help="Tokens of the vocabulary.")] = 8000,
-    alphabet: Annotated[str, typer.Option(help="Letters that the vocabulary has though the text may lack them.")] = "",
-    layers: Annotated[int, typer.Option(min=1)] = 6,
-    width: Annotated[int, typer.Option(min=2, help="Units of a layer.")] = 256,
-    heads: Annotated[int | None, typer.Option(min=1, help="Attention heads (one for 64 units).")] = None,
-    norm: Annotated[str | None, typer.Option(help="post, pre or normformer; Llama's for clm, unless given.")] = None,
+    vocabulary: Annotated[int, typer.Option(min=10, help="Size of the vocabulary.")] = 8000,
+    alphabet: Annotated[
+        str, typer.Option(help="Characters that the vocabulary contains even if the text does not.")
+    ] = "",
+    layers: Annotated[int, typer.Option(min=1, help="Number of layers.")] = 6,
+    width: Annotated[int, typer.Option(min=2, help="Hidden size.")] = 256,
+    heads: Annotated[
+        int | None, typer.Option(min=1, help="Number of attention heads; by default one per 64 hidden units.")
+    ] = None,
+    norm: Annotated[
+        str | None,
+        typer.Option(help="Layer normalisation: post, pre or normformer; by default post, for clm that of Llama."),
+    ] = None,
     budget: SettingValues,
     settings: SettingValues,
-    dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Of this training; 0.1 if text is read often.")] = 0.0,
+    dropout: Annotated[
+        float,
+        typer.Option(min=0, max=0.9, help="Dropout during pretraining; 0.1 is usual if the text is read many times."),
+    ] = 0.0,
     probes: shared.Probes = None,
     evaluations: shared.Evaluations = None,
     checkpoint_steps: shared.CheckpointSteps = None,
     seed: shared.Seed = 0,
-    half: Annotated[bool, typer.Option("--half", help="Save the weights in fp16.")] = False,
-    repair: shared.Repair = False,
+    half: Annotated[bool, typer.Option("--half", help="Save the weights in half precision (fp16).")] = False,
+    repair: Repair = False,
     device: Device = None,
 ) -> None:
-    """Train tokenizer and model from scratch on raw text; the folder loads with `AutoModel.from_pretrained`."""
+    """Train a tokenizer and a model from scratch; the folder loads with `AutoModel.from_pretrained`."""
     from isogloss.corpora.readers import read_parallel
     from isogloss.training.engine.distributed import init_distributed
     from isogloss.training.language_modeling.model_files import read_history

@@ -1,4 +1,4 @@
-"""`isogloss report STORE|RESULTS -o report.html`: one page about a study, or about files of results."""
+"""`isogloss report STORE|RESULTS -o report.html`: a report of a study or of result files."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from isogloss.cli.screen import out, progress_bars
 
 def report(
     about: Annotated[
-        list[Path], typer.Argument(metavar="STORE|RESULTS…", help="A store, or files of rows, curves and predictions.")
+        list[Path],
+        typer.Argument(
+            metavar="STORE|RESULTS…", help="Folder of a store, or files of result rows, curves and predictions."
+        ),
     ],
-    output: Annotated[Path, typer.Option("--out", "-o", help="The page to write (.html).")] = Path("report.html"),
-    study: Annotated[str | None, typer.Option(help="Which study of the store, if it holds several.")] = None,
+    output: Annotated[Path, typer.Option("--out", "-o", help="File for the report (.html).")] = Path("report.html"),
+    study: Annotated[str | None, typer.Option(help="Name of the study, if the store contains several.")] = None,
     export: Annotated[
         Path | None,
-        typer.Option(help="A folder for every table (.tex .md .csv) and figure (.svg .png .pdf) as well."),
+        typer.Option(help="Folder for all tables (.tex .md .csv) and figures (.svg .png .pdf) as separate files."),
     ] = None,
 ) -> None:
-    """Write a page with findings, tables, charts and examples; it works offline, on a phone and on paper."""
+    """Write a report with findings, tables, charts and examples as one HTML page that works offline."""
     from isogloss.report.write_report import write_report
 
-    with progress_bars("report") as tell:
-        write_report(about, output, study=study, folder=export, progress=tell)
+    with progress_bars("report") as show:
+        write_report(about, output, study=study, folder=export, progress=show)
     out.print(f"written: {output}", soft_wrap=True)
     if export:
         out.print(f"written: {export}", soft_wrap=True)

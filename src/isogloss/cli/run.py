@@ -1,4 +1,4 @@
-"""`isogloss run STUDY.yaml`: do all runs of a study that are not done yet, and show what came of them."""
+"""`isogloss run STUDY.yaml`: run a study and show its results."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 
 from isogloss.cli.arguments import Device
 from isogloss.cli.screen import err, library_warnings, out, print_error, print_note, show_table
+from isogloss.cli.training import resumable
 
 if TYPE_CHECKING:
     from isogloss.results.rows.study_results import StudyResults
@@ -21,40 +22,46 @@ if TYPE_CHECKING:
 
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Other values than the file's: task=pos seeds=1 settings.epochs=2 UD=data/ud …"),
+    typer.Option(
+        "--set", help="Values that override those of the study file: task=pos seeds=1 settings.epochs=2 UD=data/ud …"
+    ),
 ]
 StoreFolder = Annotated[
     Path | None,
-    typer.Option("--store", help="Where everything is kept and shared (ISOGLOSS_STORE, or isogloss-store)."),
+    typer.Option("--store", help="Folder of the store; by default $ISOGLOSS_STORE or isogloss-store."),
 ]
 
 
 def run(
-    study: Annotated[Path, typer.Argument(help="A study file (YAML).")],
+    study: Annotated[Path, typer.Argument(help="Study file (YAML).")],
     set: Overrides = None,
     store: StoreFolder = None,
-    backend: Annotated[str, typer.Option(help="Where runs are done (see `isogloss ls backends`).")] = "local",
-    workers: Annotated[int | None, typer.Option(min=0, help="Processes; as many as there is room for.")] = None,
-    per_gpu: Annotated[int | None, typer.Option(min=1, help="Runs that share a GPU at a time.")] = None,
+    backend: Annotated[
+        str, typer.Option(help="Backend that executes the runs (see `isogloss ls backends`).")
+    ] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="Number of worker processes; by default as many as fit into memory.")
+    ] = None,
+    per_gpu: Annotated[int | None, typer.Option(min=1, help="Number of runs that share a GPU.")] = None,
     stack: Annotated[
         int,
         typer.Option(min=1, help="Train up to N runs that differ only in weights and seeds as one network (GPU)."),
     ] = 1,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", help="Other options of the backend: address=auto, partition=gpu time=240 …"),
+        typer.Option("--option", help="Further options of the backend: address=auto, partition=gpu time=240 …"),
     ] = None,
     write: Annotated[
         list[Path] | None,
         typer.Option(
             "--out",
             "-o",
-            help="Write rows (.csv .tsv .parquet .json), the table (.md .tex) or a chart (.html .svg …); repeatable.",
+            help="File for result rows (.csv .tsv .parquet .json), table (.md .tex) or chart (.html .svg); repeatable.",
         ),
     ] = None,
     device: Device = None,
 ) -> None:
-    """Do a study: what is done already is read, what was interrupted goes on."""
+    """Run a study; finished runs are read from the store, interrupted ones resume."""
     from isogloss.results.rows.files import check_suffix
     from isogloss.results.rows.study_results import TABLE_SUFFIXES
     from isogloss.studies.execution.run_study import open_store, run_study
@@ -67,21 +74,17 @@ def run(
     backend_options: dict[str, Any] = {"workers": workers, "per_gpu": per_gpu}
     options = {name: value for name, value in backend_options.items() if value is not None}
     options |= parse_overrides(option or [], "--option")
-    try:
-        with library_warnings(), study_progress(opened) as watch:
-            results = run_study(
-                study,
-                store=opened.folder,
-                backend=backend,
-                set=parse_overrides(set or []),
-                device=device,
-                stack=stack,
-                watch=watch,
-                **options,
-            )
-    except KeyboardInterrupt:
-        print_note(f"the work so far is kept in {opened.folder}; the same command goes on from there")
-        raise
+    with library_warnings(), resumable(opened.folder), study_progress(opened) as watch:
+        results = run_study(
+            study,
+            store=opened.folder,
+            backend=backend,
+            set=parse_overrides(set or []),
+            device=device,
+            stack=stack,
+            watch=watch,
+            **options,
+        )
     _show(results)
     for path in write or ():
         results.write(path)
@@ -93,20 +96,20 @@ def run(
 
 
 def _show(results: StudyResults) -> None:
-    """The scores, and what was measured in a few numbers."""
+    """Show the scores, and summaries of similarity curves and distances."""
     from isogloss.results.tables.curve_summary import curve_table
     from isogloss.results.tables.tables import frame_table
 
     curves = results.curves.frame
     if results.frame.is_empty() and curves.is_empty() and results.distances.frame.is_empty():
-        print_note("no run is done")
+        print_note("no run is finished")
     if not results.frame.is_empty():
         _show_table(results.frame["study"][0], results.paper_table())
     if not curves.is_empty():
         _show_table(f"{curves['study'][0]}: similarity (best layer)", curve_table(results.curves))
     distances = results.distances
     if not distances.frame.is_empty():
-        title = f"{distances.frame['study'][0]}: distances of related and unrelated words"
+        title = f"{distances.frame['study'][0]}: distances between related and unrelated words"
         shown = distances.labelled().summary.select("model", "pair", "metric", "overlap", "separation")
         _show_table(title, frame_table(shown))
 
@@ -117,7 +120,7 @@ def _show_table(title: str, table: Table) -> None:
 
 @contextlib.contextmanager
 def study_progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]]:
-    """A bar for all jobs and one for each that is being done; without a terminal, a line for each that ends."""
+    """A progress bar for all jobs and one for each running job; without a terminal, a line for each finished job."""
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -134,14 +137,14 @@ def study_progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]
     stop = threading.Event()
 
     def watch(job: Job, outcome: Outcome, total: int) -> None:
-        if len(ended_jobs) == progress.tasks[0].total:  # another study begins
+        if len(ended_jobs) == progress.tasks[0].total:  # the next study starts
             ended_jobs.clear()
         if outcome.state in ("done", "failed"):
             ended_jobs.add(job.name)
         progress.update(all_runs, completed=len(ended_jobs), total=total)
 
     def poll() -> None:
-        """What the workers say of themselves, twice a second."""
+        """Show the progress that the workers report, twice a second."""
         while not stop.wait(0.5):
             now = {state["pid"]: state for state in running(store)}
             for pid in [pid for pid in bars if pid not in now]:

@@ -1,4 +1,4 @@
-"""What commands share when they speak: two consoles, plain tables, progress and warnings."""
+"""Output shared by all commands: two consoles, tables, progress bars and warnings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ err = Console(stderr=True, highlight=False)
 
 
 def print_error(message: str) -> None:
-    """One error line on standard error, never wrapped or read as markup."""
+    """Print an error on one line of standard error, without wrapping or markup."""
     err.print(f"[bold red]error:[/] {escape(message)}", soft_wrap=True)
 
 
@@ -27,7 +27,7 @@ def print_note(message: str) -> None:
 
 @contextlib.contextmanager
 def library_warnings() -> Iterator[None]:
-    """Our own warnings (a cut sentence, say) as notes; those of other packages as Python shows them."""
+    """Print warnings of isogloss (a truncated sentence, for example) as notes; those of other packages are ignored."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -38,7 +38,7 @@ def library_warnings() -> Iterator[None]:
 
 @contextlib.contextmanager
 def progress_bars(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A function (what, done, total) that draws one bar per task, on standard error, only on a terminal."""
+    """A function (label, done, total) that draws one bar per label on standard error, if that is a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         tasks: dict[str, int] = {}
@@ -52,8 +52,10 @@ def progress_bars(title: str) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def log_lines(min_seconds: float = 30.0) -> Callable[[str, str], None]:
-    """What stands in for a bar where standard error is a file: a function (task, line) that prints the task's line,
-    but not so soon after its last one."""
+    """A function (task, line) that prints at most one line per task every `min_seconds`.
+
+    It replaces progress bars where standard error is not a terminal.
+    """
     last: dict[str, float] = {}
 
     def print_line(task: str, line: str) -> None:
@@ -66,7 +68,7 @@ def log_lines(min_seconds: float = 30.0) -> Callable[[str, str], None]:
 
 
 def show_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    """A table that fits the terminal; text from files is never read as markup."""
+    """Print a table that fits the terminal; text from files is not interpreted as markup."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for i, column in enumerate(columns):
         table.add_column(column, style="cyan" if i == 0 else None, no_wrap=i == 0, header_style="dim")

@@ -1,4 +1,4 @@
-"""`isogloss similarity MODEL --parallel en=… fr=…`: where inside a model languages meet."""
+"""`isogloss similarity MODEL --parallel en=… fr=…`: similarity of languages in every layer of a model."""
 
 from __future__ import annotations
 
@@ -31,27 +31,37 @@ def similarity(
         list[str],
         typer.Option(
             help="Parallel text: LANGUAGE=FILE for each language (treebanks are joined by sentence id), or one file "
-            "that holds all languages. Repeat, or list after one --parallel."
+            "with all languages. Repeat the option, or list several after it."
         ),
     ],
     source: Annotated[
-        str | None, typer.Option(help="Compare this language with all others; all pairs if absent.")
+        str | None, typer.Option(help="Language that is compared with all others; by default all pairs are compared.")
     ] = None,
     index: Annotated[
         str,
-        typer.Option(help="Indexes, separated by commas; options in brackets, as in matching(centre) or svcca(20)."),
+        typer.Option(
+            help="Similarity indexes, separated by commas; options in brackets, as in matching(centre) or svcca(20)."
+        ),
     ] = "cka,anc,matching",
-    pool: Annotated[str, typer.Option(help="A sentence's vector: mean, cls, last or max of its tokens.")] = "mean",
-    specials: Annotated[bool, typer.Option("--specials", help="Let special tokens take part in the pooling.")] = False,
-    sentences: Annotated[int | None, typer.Option(min=2, help="Use only the first N sentences.")] = None,
-    bootstrap: Annotated[int, typer.Option(min=0, help="Replicates for the intervals; 0 for none.")] = 100,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
-    neurons: Annotated[int, typer.Option(min=0, help="List the N most and least language-neutral neurons.")] = 0,
-    mean: Annotated[bool, typer.Option("--mean", help="Show mean and spread over the pairs, not each pair.")] = False,
+    pool: Annotated[str, typer.Option(help="Vector of a sentence: mean, cls, last or max of its tokens.")] = "mean",
+    specials: Annotated[bool, typer.Option("--specials", help="Include special tokens in the pooling.")] = False,
+    sentences: Annotated[
+        int | None, typer.Option(min=2, help="Number of sentences to compare, from the first; by default all.")
+    ] = None,
+    bootstrap: Annotated[
+        int, typer.Option(min=0, help="Number of bootstrap replicates for confidence intervals; 0 for none.")
+    ] = 100,
+    seed: Annotated[int, typer.Option(help="Random seed for the bootstrap.")] = 0,
+    neurons: Annotated[int, typer.Option(min=0, help="Number of most and least language-neutral neurons to list.")] = 0,
+    mean: Annotated[
+        bool, typer.Option("--mean", help="Show mean and spread over the language pairs instead of every pair.")
+    ] = False,
     output: Annotated[
         list[Path] | None,
         typer.Option(
-            "--out", "-o", help="Write rows (.csv .tsv .parquet .json) or charts (.html .svg .png .pdf); repeatable."
+            "--out",
+            "-o",
+            help="File for result rows (.csv .tsv .parquet .json) or charts (.html .svg .png .pdf); repeatable.",
         ),
     ] = None,
     dtype: Dtype = "float32",
@@ -62,7 +72,7 @@ def similarity(
     allow_pickle: AllowPickle = False,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
-    """Measure how alike a model's states of parallel sentences are, layer by layer, with confidence intervals."""
+    """Measure how similar the hidden states of parallel sentences are in every layer, with confidence intervals."""
     from isogloss.analysis.similarity import similarity as measure
     from isogloss.core.errors import UsageError
     from isogloss.indexes.named import named_index, split_indexes
@@ -122,7 +132,7 @@ def _read(parallel: list[str]) -> ParallelSet:
 
 
 def _short_names(models: list[str]) -> list[str]:
-    """The last part of each name, or the whole where that would be ambiguous."""
+    """The last part of each name, or the full names if that is ambiguous."""
     short = [Path(model).name for model in models]
     return short if len(set(short)) == len(short) else models
 
@@ -133,7 +143,11 @@ def _show_shapes(curves: Curves) -> None:
         for row in curves.shapes.iter_rows(named=True)
     ]
     if peaks:
-        show_table("first align, then predict?", ("model", "pair", "index", "peak", "rises, then falls"), peaks)
+        show_table(
+            "first align, then predict?",
+            ("model", "pair", "index", "peak", "rises, then falls"),
+            peaks,
+        )
 
 
 def _show_neurons(curves: Curves, neurons: int) -> None:
@@ -148,7 +162,7 @@ def _show_means(index: str, curves: Curves) -> None:
 
 
 def _show_curves(index: str, curves: Curves) -> None:
-    """Layers down and pairs across, or the other way round where there are more pairs than layers."""
+    """Show layers as rows and pairs as columns, or the reverse if there are more pairs than layers."""
     table = curves.table(index)
     layers = table.columns[3:]
     several = table["model"].n_unique() > 1

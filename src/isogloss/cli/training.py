@@ -1,4 +1,4 @@
-"""What the commands that fine-tune and predict share: reading a task's corpora, a bar, and words after Ctrl-C."""
+"""Shared by the commands that train: corpora of a task, a progress bar, and the message after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 
 def read_corpus_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> AnyCorpus:
-    """A corpus of the kind that the task reads, in whatever format of that kind the file is."""
+    """Read a corpus of the kind that the task needs; the format is detected."""
     from isogloss.corpora.readers import read_kind
 
     corpus = read_kind(path, task.corpus, lang=lang, repair=repair)
     for error in corpus.repairs:
-        print_note(f"repaired or left out: {error}")
+        print_note(f"repaired or skipped: {error}")
     return corpus
 
 
 @contextlib.contextmanager
 def resumable(folder: Path | None) -> Iterator[None]:
-    """After Ctrl-C, say what becomes of the work done so far."""
+    """After Ctrl-C, say whether the same command resumes."""
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"kept in {folder}; the same command goes on from there" if folder else "lost; --out keeps it next time"
-        print_note(f"the work so far is {kept}")
+        saved = f"saved in {folder}; the same command resumes it" if folder else "lost; --out saves it next time"
+        print_note(f"the work so far is {saved}")
         raise
 
 
 @contextlib.contextmanager
 def training_bar() -> Iterator[Callable[[str, EpochMetrics], None]]:
-    """A bar for each fine-tuning with loss, dev score and speed, on standard error; lines where that is no terminal."""
+    """A progress bar per training run with loss, dev score and speed; without a terminal, one line at times."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

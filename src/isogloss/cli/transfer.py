@@ -1,4 +1,4 @@
-"""`isogloss transfer MODEL --task … --train … --dev … --test fr=… ru=…`: fine-tune on one language, score on many."""
+"""`isogloss transfer MODEL --task … --train … --dev … --test fr=… ru=…`: fine-tune on one language, test on others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isogloss.cli import adapters
-from isogloss.cli.arguments import AllowPickle, Device, TrustRemoteCode, files_by_language
+from isogloss.cli.arguments import AllowPickle, Device, Repair, TrustRemoteCode, files_by_language
 from isogloss.cli.screen import library_warnings, out, show_table
 from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import read_corpus_for, resumable, training_bar
@@ -28,18 +28,29 @@ if TYPE_CHECKING:
 def transfer(
     *,
     model: Annotated[
-        str, typer.Argument(help="Model folder or Hugging Face name; bilstm: the baseline without pretraining.")
+        str, typer.Argument(help="Model folder or Hugging Face name; bilstm is the baseline without pretraining.")
     ],
-    task: Annotated[str, typer.Option(help="What to learn (see `isogloss ls tasks`).")],
-    train: Annotated[Path, typer.Option(help="Annotated corpus of the source language.")],
-    dev: Annotated[Path, typer.Option(help="Another one, on which the best epoch is chosen.")],
-    test: Annotated[list[str], typer.Option(help="TARGET=FILE for each test set; the source's own too, for the gap.")],
-    source: Annotated[str | None, typer.Option(help="The source language, where the file names do not say it.")] = None,
-    seeds: Annotated[str, typer.Option(help="How many, or which: 5 is 0,1,2,3,4; '3,' is the seed 3.")] = "1",
+    task: Annotated[str, typer.Option(help="Task to fine-tune for (see `isogloss ls tasks`).")],
+    train: Annotated[Path, typer.Option(help="Training corpus in the source language.")],
+    dev: Annotated[
+        Path, typer.Option(help="Development corpus in the source language; the best epoch is chosen on it.")
+    ],
+    test: Annotated[
+        list[str],
+        typer.Option(help="TARGET=FILE for every test set; include the source language to get transfer gaps."),
+    ],
+    source: Annotated[
+        str | None, typer.Option(help="Code of the source language; by default taken from the file names.")
+    ] = None,
+    seeds: Annotated[
+        str, typer.Option(help="Number of random seeds, or a list of seeds: 5 means 0,1,2,3,4; '3,' means seed 3.")
+    ] = "1",
     settings: SettingValues,
-    vectors: Annotated[Path | None, typer.Option(help="Word vectors for bilstm: word v1 … vd a line.")] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="File of word vectors for bilstm, with lines of a word and its numbers.")
+    ] = None,
     reinit: Annotated[
-        str | None, typer.Option(help="Draw these layers anew before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
+        str | None, typer.Option(help="Layers to re-initialise before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
     ] = None,
     adapter: adapters.LanguageAdapters = None,
     task_adapter: adapters.TaskAdapter = None,
@@ -48,29 +59,43 @@ def transfer(
     swap: adapters.Swap = None,
     weights: adapters.Weights = "uniform",
     continual: Annotated[
-        list[Path] | None, typer.Option(help="Word-aligned sentence pairs that are replayed while the task is learnt.")
+        list[Path] | None,
+        typer.Option(help="File of word-aligned sentence pairs that are replayed during fine-tuning; repeatable."),
     ] = None,
-    continual_weight: Annotated[float, typer.Option(help="Of the replayed pairs' loss beside the task's.")] = 0.01,
+    continual_weight: Annotated[float, typer.Option(help="Weight of the loss on the replayed sentence pairs.")] = 0.01,
     anchor: Annotated[
-        str, typer.Option(help="With --continual: original or adjusted (see docs), or the folder of the original.")
+        str,
+        typer.Option(help="Reference model of --continual: original, adjusted, or the folder of the original model."),
     ] = "original",
-    grid: Annotated[bool, typer.Option("--grid", help="First find batch size and learning rate on dev.")] = False,
+    grid: Annotated[
+        bool, typer.Option("--grid", help="Search batch size and learning rate on the development corpus first.")
+    ] = False,
     folder: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Keep networks, predictions and rows here, and go on from here.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for networks, predictions and result rows; after an interruption the same command resumes.",
+        ),
     ] = None,
     write: Annotated[
-        list[Path] | None, typer.Option(help="Write rows (.csv .tsv .parquet .json) or a chart (.html .svg .png .pdf).")
+        list[Path] | None,
+        typer.Option(
+            help="File for result rows (.csv .tsv .parquet .json) or a chart (.html .svg .png .pdf); repeatable."
+        ),
     ] = None,
     predict: Annotated[
         str | None,
-        typer.Option(help="Write predictions in the corpus's own format; {target} and {seed} stand for each."),
+        typer.Option(
+            help="File for predictions in the format of the corpus; {target} and {seed} in its name are replaced."
+        ),
     ] = None,
-    repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken in the corpora.")] = False,
+    repair: Repair = False,
     device: Device = None,
     allow_pickle: AllowPickle = False,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
-    """Fine-tune a model on one language and score it on others that it was not trained for."""
+    """Fine-tune a model on one language and test it on others (zero-shot cross-lingual transfer)."""
     from isogloss.models.bilstm.baseline import BILSTM, bilstm
     from isogloss.models.interventions.reinit import reinit as reinit_layers
     from isogloss.models.loading.load import load_model
@@ -85,9 +110,11 @@ def transfer(
     for path in write or ():
         check_suffix(path)
     if vectors and model != BILSTM:
-        raise UsageError(f"--vectors are for the baseline bilstm; '{model}' has its own")
+        raise UsageError(f"--vectors is for the model bilstm; '{model}' has its own word vectors")
     if grid and model == BILSTM:
-        raise UsageError("--grid tries rates for pretrained models, far too low for bilstm; give --lr and --batch")
+        raise UsageError(
+            "--grid searches learning rates of pretrained models, far too low for bilstm; give --lr and --batch"
+        )
     reinitialised = [] if reinit is None else [reinit_layers(reinit)]
     interventions = [*reinitialised, *adapters.adapter_interventions(adapter, task_adapter, placement, lora)]
     swapped = adapters.swapped_adapters(swap, weights)
@@ -105,7 +132,7 @@ def transfer(
     else:
         loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
     for change in reinitialised:
-        change.chosen(loaded)  # layers that the model does not have are told before any work
+        change.chosen(loaded)  # fails early if the model has no such layers
     replay = _replay(continual, continual_weight, anchor, repair, device) if continual else None
     chosen_task = task_for_model(loaded, chosen_task)
     with library_warnings(), resumable(folder), training_bar() as show_report:
@@ -147,7 +174,7 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def _replay(files: list[Path], weight: float, anchor: str, repair: bool, device: str | None) -> Any:
-    """Continual learning on the bitexts; an anchor that is not one of the two names is a model."""
+    """Continual learning on the bitexts; an anchor that is not a known name is a model folder."""
     from isogloss.cli.adjust import read_bitext
     from isogloss.models.loading.load import load_model
     from isogloss.training.adjustment.replay import ANCHORS, alignment_replay
@@ -158,10 +185,12 @@ def _replay(files: list[Path], weight: float, anchor: str, repair: bool, device:
 
 
 def _check_pattern(pattern: str, targets: list[str], seeds: list[int]) -> None:
-    """An error where several predictions would go to one file."""
+    """Raise an error if several predictions would be written to one file."""
     for name, several in {"{target}": len(targets), "{seed}": len(seeds)}.items():
         if several > 1 and name not in pattern:
-            raise UsageError(f"--predict: {several} files to write; put {name} into the name")
+            raise UsageError(
+                f"--predict: expected {name} in the file name, as there are {several} files to write, got '{pattern}'"
+            )
 
 
 def _best_of_grid(
@@ -188,15 +217,17 @@ def _best_of_grid(
             f"batch {candidate.batch}, rate {candidate.learning_rate:g}", report
         ),
     )
-    show_table("search on the dev set", searched.frame.columns, map(_shown, searched.frame.iter_rows()))
+    show_table(
+        "grid search: scores on the development corpus", searched.frame.columns, map(_shown, searched.frame.iter_rows())
+    )
     return {"batch": searched.best.batch, "learning_rate": searched.best.learning_rate}
 
 
 def _finish(results: Results, task: Task, tests: dict[str, AnyCorpus], write: list[Path], predict: str | None) -> None:
-    """Show the table, and write what was asked for."""
+    """Show the table and write the files."""
     table = results.table().select("target", "metric", "mean", "sd", "gap", "seeds", "n")
     source = results.frame["source"][0]
-    show_table(f"{task.name}, from {source}", table.columns, map(_shown, table.iter_rows()))
+    show_table(f"{task.name}, trained on {source}", table.columns, map(_shown, table.iter_rows()))
     files = list(map(str, write))
     for path in write:
         results.write(path)

@@ -1,4 +1,4 @@
-"""`isogloss transliterate FILE --lang CODE --out FILE`: a text or a whole corpus in other letters."""
+"""`isogloss transliterate FILE --lang CODE --out FILE`: convert a text or corpus to another script."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from isogloss.cli.arguments import Repair
 from isogloss.cli.screen import out, print_note, show_table
 from isogloss.core.errors import UsageError
 
@@ -16,25 +17,32 @@ if TYPE_CHECKING:
 
 
 def transliterate(
-    file: Annotated[Path, typer.Argument(help="Treebank, NER, NLI, QA, parallel TSV or raw text; .gz, .xz, .bz2 too.")],
-    output: Annotated[Path, typer.Option("--out", "-o", help="Written in the format of the input.")],
-    lang: Annotated[str | None, typer.Option(help="Language code, where the file's name does not say it.")] = None,
+    file: Annotated[
+        Path,
+        typer.Argument(help="Treebank, NER, NLI, QA, parallel TSV or raw text, plain or compressed (.gz, .xz, .bz2)."),
+    ],
+    output: Annotated[Path, typer.Option("--out", "-o", help="File for the result, in the format of the input.")],
+    lang: Annotated[str | None, typer.Option(help="Language code; by default taken from the file name.")] = None,
     scheme: Annotated[
-        str | None, typer.Option(help="Another scheme than the language's own (`isogloss ls schemes`).")
+        str | None,
+        typer.Option(help="Transliteration scheme (see `isogloss ls schemes`); by default that of the language."),
     ] = None,
     inverse: Annotated[
-        bool, typer.Option("--inverse", help="Back to the original letters, where that can be.")
+        bool, typer.Option("--inverse", help="Convert back to the original script, if the scheme is reversible.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of the scheme 'permutation'.")] = 0,
-    format: Annotated[str | None, typer.Option("--format", "-f", help="Read the input as this format.")] = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend or leave out what is broken.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed for the scheme 'permutation'.")] = 0,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", "-f", help="Format of the input (see `isogloss ls formats`); detected by default."),
+    ] = None,
+    repair: Repair = False,
 ) -> None:
-    """Write a corpus in the letters of a related, well-resourced language; annotation stays what it was."""
+    """Convert a corpus to the script of a related, well-resourced language; the annotation stays unchanged."""
     from isogloss.text.transliteration.schemes import scheme_for
     from isogloss.text.transliteration.transliterate import transliterate as transliterate_corpus
 
     if file.resolve() == output.resolve():
-        raise UsageError("--out must be another file than the input")
+        raise UsageError("--out: expected another file than the input, got the input itself")
     corpus: Any = _read(file, format, lang, repair)
     language = lang or (corpus.lang if hasattr(corpus, "lang") and corpus.lang != "und" else None)
     changed = transliterate_corpus(corpus, lang=language, scheme=scheme, inverse=inverse, seed=seed)
@@ -47,9 +55,9 @@ def transliterate(
     rows += [(what, f"{number:,}") for what, number in getattr(corpus, "counts", {"sentences": len(corpus)}).items()]
     show_table(str(file), ("", ""), rows)
     if changed == corpus:
-        print_note("nothing changed: there was no letter of the scheme's script (Narabizi and other Latin text stays)")
+        print_note("nothing changed: no character has the script that the scheme converts (Latin text stays unchanged)")
     for error in corpus.repairs:
-        print_note(f"repaired or left out: {error}")
+        print_note(f"repaired or skipped: {error}")
     out.print("[green]done[/]")
 
 

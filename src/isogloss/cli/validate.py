@@ -1,4 +1,4 @@
-"""`isogloss validate FILE`: what a file is, what is in it, or what is wrong with it."""
+"""`isogloss validate FILE`: check a corpus or a study file, and describe it."""
 
 from __future__ import annotations
 
@@ -7,28 +7,33 @@ from typing import Annotated
 
 import typer
 
+from isogloss.cli.arguments import Repair
 from isogloss.cli.run import Overrides, StoreFolder
 from isogloss.cli.screen import out, print_error, print_note, show_table
 from isogloss.core.errors import UsageError
 
 
 def validate(
-    file: Annotated[Path, typer.Argument(help="A corpus file, plain or compressed (.gz, .xz, .bz2), or a study file.")],
+    file: Annotated[
+        Path, typer.Argument(help="Corpus file, plain or compressed (.gz, .xz, .bz2), or study file (.yaml).")
+    ],
     format: Annotated[
-        str | None, typer.Option("--format", "-f", help="Read it as this format (see `isogloss ls formats`).")
+        str | None,
+        typer.Option("--format", "-f", help="Format of the corpus (see `isogloss ls formats`); detected by default."),
     ] = None,
-    lang: Annotated[str | None, typer.Option(help="Language code, where the file's name does not say it.")] = None,
-    repair: Annotated[bool, typer.Option(help="Mend or leave out what is broken, and list it.")] = False,
+    lang: Annotated[str | None, typer.Option(help="Language code; by default taken from the file name.")] = None,
+    repair: Repair = False,
     set: Overrides = None,
     store: StoreFolder = None,
     gpus: Annotated[
-        str, typer.Option(help="How long a study would take on so many GPUs, one job on each: 1,8,64.")
+        str,
+        typer.Option(help="Estimate the duration of a study on these numbers of GPUs, with one job on each: 1,8,64."),
     ] = "",
     stack: Annotated[
         int, typer.Option(min=1, help="With --gpus: the number of runs trained as one stack, as in `isogloss run`.")
     ] = 1,
 ) -> None:
-    """Say what kind of corpus a file is and count it, explain a study, or say what is wrong and where."""
+    """Check a corpus or a study file: describe it, or report the first error with its line."""
     if file.suffix in (".yaml", ".yml") and format is None:
         _study(file, set or [], store, _numbers(gpus), stack)
         return
@@ -39,7 +44,7 @@ def validate(
     rows += [(what, f"{number:,}") for what, number in corpus.counts.items()]
     show_table(f"{file}: {corpus.format.kind}", ("", ""), rows)
     for error in corpus.repairs:
-        print_note(f"repaired or left out: {error}")
+        print_note(f"repaired or skipped: {error}")
     if not corpus.repairs:
         out.print("[green]valid[/]")
 
@@ -52,17 +57,17 @@ def _numbers(gpus: str) -> list[int]:
 
 
 def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int], stack: int) -> None:
-    """Runs, what they share, what is done, what it will cost; what is not here is told last."""
+    """Show the runs of a study, shared and finished work, estimated cost, and missing files."""
     from isogloss.studies.execution.run_study import open_store, planned, store_folder
     from isogloss.studies.planning.explain import explain
     from isogloss.studies.schema.overrides import parse_overrides
 
-    store = open_store(folder) if store_folder(folder).exists() else None  # to look at a study leaves no traces
+    store = open_store(folder) if store_folder(folder).exists() else None  # validation creates no store
     plan = planned(file, store, set=parse_overrides(set), device="cuda" if gpus else None)
     show_table(f"{file}: study", ("", ""), explain(plan, store, gpus, stack))
     for error in plan.missing.values():
-        print_note(f"not here: {error}")
+        print_note(f"missing: {error}")
     if plan.missing:
-        print_error("the study is well formed, but not all that it reads is here")
+        print_error("the study file is valid, but some files that it reads are missing")
         raise typer.Exit(3)
     out.print("[green]valid[/]")
