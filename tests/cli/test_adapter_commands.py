@@ -53,7 +53,7 @@ def test_extend_then_adapt(world: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert isogloss("adapt", tmp_path / "e", "--text", world / "qlc.txt", "--out", tmp_path / "a", *budget) == 0
     assert len(ig.load_model(tmp_path / "a", device="cpu").tokenizer) == len(new.tokenizer)
     assert isogloss("extend", world / "m", *words) == 2
-    assert "holds a model already" in capsys.readouterr().err
+    assert "expected a folder without a model" in capsys.readouterr().err
 
 
 def test_extend_with_a_lexicon(world: Path, tmp_path: Path) -> None:
