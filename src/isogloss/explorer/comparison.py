@@ -7,13 +7,14 @@ They read predictions, which takes time, so a page requests them cell by cell.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict, cast
 
 import polars as pl
 
 from isogloss.core.errors import UsageError
-from isogloss.results.comparisons.deltas import Delta, deltas
+from isogloss.results.comparisons.deltas import deltas
 from isogloss.results.comparisons.example_tests import example_counts, example_interval
 from isogloss.results.rows.results import EXPERIMENT, NO_INTERVENTION
 from isogloss.results.rows.study_results import StudyResults
@@ -129,18 +130,20 @@ def _relabelled(results: StudyResults, compared: list[Condition], metric: str) -
     return rows.with_columns(seed=pl.lit(0, pl.Int64)) if single else rows
 
 
-def _differences(rows: pl.DataFrame, reference: str) -> dict[tuple[str, str], Delta]:
+def _differences(rows: pl.DataFrame, reference: str) -> dict[tuple[str, str], Mapping[str, float | None]]:
     """The differences by target and condition; none where test sets differ or the reference has no score."""
     reference_n = pl.col("n").filter(pl.col("changes") == reference).unique().sort().implode().over("target")
     condition_n = pl.col("n").unique().sort().implode().over("target", "changes")
     same = rows.filter(condition_n == reference_n)
     if reference not in same["changes"]:
         return {}
-    compared = cast("list[Delta]", deltas(same, reference=reference).to_dicts())
-    return {(row["target"], row["change"]): row for row in compared}
+    compared = deltas(same, reference=reference)
+    values = compared.select("delta", "low", "high").to_dicts()
+    return dict(zip(compared.select("target", "change").iter_rows(), values, strict=True))
 
 
-def _cell(score: float | None, row: Delta | None) -> ComparisonCell:
-    if row is None or row["delta"] is None:
+def _cell(score: float | None, row: Mapping[str, float | None] | None) -> ComparisonCell:
+    delta = None if row is None else row["delta"]
+    if row is None or delta is None:
         return ComparisonCell(score)
-    return ComparisonCell(score, row["delta"], row["low"], row["high"], cell_class(row["delta"] * POINTS_PER_UNIT))
+    return ComparisonCell(score, delta, row["low"], row["high"], cell_class(delta * POINTS_PER_UNIT))

@@ -1,12 +1,11 @@
-"""Pearson and Spearman correlation with confidence intervals, for a few languages or for many words.
+"""Spearman's rank correlation with a confidence interval, for a few languages or for many words.
 
-Intervals come from Fisher's z; its standard error is 1/√(n−3) for Pearson and √((1 + r²/2)/(n−3)) for Spearman
-(Bonett & Wright 2000). `draws` selects a percentile bootstrap over pairs instead, which assumes no distribution.
+The interval comes from Fisher's z, whose standard error is √((1 + r²/2)/(n−3)) (Bonett & Wright 2000). `draws`
+selects a percentile bootstrap over pairs instead, which assumes no distribution.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
 
 Floats = NDArray[np.float64]
-MIN_PAIRS = 4  # the standard error of Fisher's z is 1/√(n−3)
+MIN_PAIRS = 4  # the standard error of Fisher's z has n−3 in the denominator
 
 
 @dataclass(frozen=True)
@@ -31,34 +30,15 @@ class Correlation:
     n: int
 
 
-def pearson(x: ArrayLike, y: ArrayLike, *, confidence: float = 0.95, draws: int = 0, seed: int = 0) -> Correlation:
-    """Linear correlation.
-
-    >>> round(pearson([1, 2, 3, 4, 5], [2, 1, 4, 3, 5]).value, 3)
-    0.8
-    """
-    a, b = _pairs(x, y)
-    r = _coefficient(a, b)
-    low, high = _bootstrap(_coefficient, a, b, confidence, draws, seed) if draws else _fisher(r, 1, len(a), confidence)
-    return Correlation(r, low, high, _p_value(r, len(a)), len(a))
-
-
 def spearman(x: ArrayLike, y: ArrayLike, *, confidence: float = 0.95, draws: int = 0, seed: int = 0) -> Correlation:
     """Correlation of ranks; ties get the mean of their ranks.
 
     >>> round(spearman([1, 2, 3, 4], [1, 4, 9, 16]).value, 3)
     1.0
     """
-
-    def coefficient(a: Floats, b: Floats) -> float:
-        return _coefficient(ranks(a), ranks(b))
-
     a, b = _pairs(x, y)
-    r = coefficient(a, b)
-    variance = 1 + r * r / 2
-    low, high = (
-        _bootstrap(coefficient, a, b, confidence, draws, seed) if draws else _fisher(r, variance, len(a), confidence)
-    )
+    r = _coefficient(a, b)
+    low, high = _bootstrap(a, b, confidence, draws, seed) if draws else _fisher(r, len(a), confidence)
     return Correlation(r, low, high, _p_value(r, len(a)), len(a))
 
 
@@ -87,9 +67,8 @@ def _pairs(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _coefficient(x: Floats, y: Floats) -> float:
+    x, y = ranks(x), ranks(y)
     x, y = x - x.mean(), y - y.mean()
-    # scaled first, so that the squares of tiny or huge values neither vanish nor overflow
-    x, y = x / np.abs(x).max(), y / np.abs(y).max()
     return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1))
 
 
@@ -100,21 +79,19 @@ def _p_value(r: float, n: int) -> float:
     return float(2 * stdtr(n - 2, -statistic))
 
 
-def _fisher(r: float, variance: float, n: int, confidence: float) -> tuple[float, float]:
-    margin = ndtri((1 + confidence) / 2) * np.sqrt(variance / (n - 3))
+def _fisher(r: float, n: int, confidence: float) -> tuple[float, float]:
+    margin = ndtri((1 + confidence) / 2) * np.sqrt((1 + r * r / 2) / (n - 3))
     with np.errstate(divide="ignore"):
         z = np.arctanh(r)
     return float(np.tanh(z - margin)), float(np.tanh(z + margin))
 
 
-def _bootstrap(
-    coefficient: Callable[[Floats, Floats], float], x: Floats, y: Floats, confidence: float, draws: int, seed: int
-) -> tuple[float, float]:
+def _bootstrap(x: Floats, y: Floats, confidence: float, draws: int, seed: int) -> tuple[float, float]:
     """Quantiles over pairs sampled with replacement; samples with a constant series have no coefficient."""
     integers = np.random.PCG64(derive_seed(seed, "correlation")).random_raw(draws * len(x))
     values = []
     for sample in (integers % len(x)).reshape(draws, len(x)):
         if np.ptp(x[sample]) and np.ptp(y[sample]):
-            values.append(coefficient(x[sample], y[sample]))
+            values.append(_coefficient(x[sample], y[sample]))
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)

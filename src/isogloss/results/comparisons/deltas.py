@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from typing import TypedDict, cast
+from typing import NamedTuple
 
 import polars as pl
 
@@ -24,7 +24,6 @@ UNCHANGED = ""  # `changes` of a model without interventions in the results of `
 CROSSED, PUBLISHED = TESTS = ("crossed", "published")
 STAR_LEVELS = (0.05, 0.01, 0.001)
 CELL = ["study", "model", "task", "source", "target", "metric"]
-PAIRED = ["reference_values", "values", "reference_runs", "runs", "reference_n", "n"]  # lists by seed
 DELTA_COLUMNS = {
     **dict.fromkeys([*CELL, "change"], pl.String),
     "reference": pl.Float64,
@@ -40,30 +39,8 @@ DELTA_COLUMNS = {
 }
 
 
-class Delta(TypedDict):
-    """A row of `deltas`."""
-
-    study: str
-    model: str
-    task: str
-    source: str
-    target: str
-    metric: str
-    change: str
-    reference: float | None
-    mean: float | None
-    delta: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    test: str | None
-    stars: str
-    seeds: int
-    n: int | None
-
-
-class _PairedSeeds(TypedDict):
-    """The lists `PAIRED` of one cell and condition."""
+class _PairedSeeds(NamedTuple):
+    """Values, runs and test set sizes of one cell and condition, and those of the reference, by seed."""
 
     reference_values: list[float]
     values: list[float]
@@ -98,11 +75,11 @@ def deltas(
     paired = changed.join(baseline, on=[*CELL, "seed"], how="left", maintain_order="left")
     counts = _counts(predictions, paired)
     common = pl.col("reference_values").is_not_null().sort_by("seed")
-    by_seed = [pl.col(column).sort_by("seed").filter(common) for column in PAIRED]
+    by_seed = [pl.col(column).sort_by("seed").filter(common) for column in _PairedSeeds._fields]
     cells = paired.group_by([*CELL, "changes"], maintain_order=True).agg(*by_seed).rename({"changes": "change"})
     compared = [
-        {**cell, **_compare(cell, cast(_PairedSeeds, seeds), counts, confidence, test)}
-        for cell, seeds in zip(cells.drop(PAIRED).to_dicts(), cells.select(PAIRED).to_dicts(), strict=True)
+        {**cell, **_compare(cell, _PairedSeeds(*seeds), counts, confidence, test)}
+        for cell, seeds in zip(cells[:, : len(CELL) + 1].to_dicts(), cells[:, len(CELL) + 1 :].iter_rows(), strict=True)
     ]
     return pl.DataFrame(compared, schema=DELTA_COLUMNS)
 
@@ -153,17 +130,15 @@ def _compare(
     cell: Mapping[str, str], seeds: _PairedSeeds, counts: Mapping[str, ExampleCounts], confidence: float, test: str
 ) -> dict[str, float | int | str | None]:
     """Means, difference, interval and test of one cell and condition."""
-    baseline, values = seeds["reference_values"], seeds["values"]
+    baseline, values = seeds.reference_values, seeds.values
     if not values:
         return {"seeds": 0, "stars": ""}
-    if seeds["n"] != seeds["reference_n"]:
-        sizes = f"the reference was scored on {_listed(seeds['reference_n'])} items, '{cell['change']}' on"
-        raise UsageError(f"{cell['target']}: {sizes} {_listed(seeds['n'])}; expected the same test set")
+    if seeds.n != seeds.reference_n:
+        sizes = f"the reference was scored on {_listed(seeds.reference_n)} items, '{cell['change']}' on"
+        raise UsageError(f"{cell['target']}: {sizes} {_listed(seeds.n)}; expected the same test set")
     over_seeds = paired_t_test(baseline, values, confidence) if len(values) > 1 else None
     by_example = counts.get(cell["metric"], {})
-    sides = [
-        [by_example.get((run, cell["target"])) for run in runs] for runs in (seeds["reference_runs"], seeds["runs"])
-    ]
+    sides = [[by_example.get((run, cell["target"])) for run in runs] for runs in (seeds.reference_runs, seeds.runs)]
     p, name = _test_over_examples(cell["metric"], sides, test) or _test_over_seeds(over_seeds)
     before, after = sum(baseline) / len(baseline), sum(values) / len(values)
     return {
@@ -176,7 +151,7 @@ def _compare(
         "test": name,
         "stars": stars(p),
         "seeds": len(values),
-        "n": seeds["n"][0],
+        "n": seeds.n[0],
     }
 
 
