@@ -53,7 +53,7 @@ def test_validate_explains_and_leaves_no_traces(study: Path, capsys: pytest.Capt
     assert code == 0
     assert "8 = 1 model × 2 conditions × 2 tasks × 2 seeds" in text
     assert "0 of 8 runs" in text
-    assert "a rule of thumb" in text
+    assert "unknown until a run of each kind is done in this store" in text
     assert os.listdir(study.parent) == ["study.yaml"]
 
 

@@ -12,7 +12,7 @@ from isogloss.diagnosis.search import select_remedies
 from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, TrainingSizes, Treatment, treatment_study
 from isogloss.models.tokenization.statistics import ScriptCoverage, TokenizerStatistics
 from isogloss.studies.schema.study_file import study_of
-from isogloss.studies.schema.write_study import only
+from isogloss.studies.schema.write_study import select_model
 
 FULL = DiagnosisInputs("laboratory", "qlj", "pos", ("lab:qlj/train/5",), ("lab:qlj/dev/5",), ("lab:qlj/test/5",),
                 ("lab:qlj/train/9",), ("transliterated:lab:qlj/train/9",), ("switched.conllu",))  # fmt: skip
@@ -93,6 +93,6 @@ def test_without_raw_text_two_systems_are_compared() -> None:
 
 
 def test_one_system_alone() -> None:
-    study = only(comparison_study(FULL, TrainingSizes(finetune={"epochs": 3}), [0], 1), "BiLSTM")
+    study = select_model(comparison_study(FULL, TrainingSizes(finetune={"epochs": 3}), [0], 1), "BiLSTM")
     assert study["models"] == {"BiLSTM": "bilstm"} and study["settings"] == {}
     assert study_of(study).settings_of("pos", "BiLSTM") == {}

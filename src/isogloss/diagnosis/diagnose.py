@@ -57,7 +57,7 @@ from isogloss.results.rows.results import Results
 from isogloss.store.entries import Store
 from isogloss.studies.execution.corpora import read_corpora
 from isogloss.studies.execution.run_study import Watch
-from isogloss.studies.schema.write_study import only, write_recipe
+from isogloss.studies.schema.write_study import select_model, write_recipe
 from isogloss.tasks import TASKS
 
 
@@ -258,7 +258,11 @@ class _Diagnosis:
         folder, inputs = self.runner.folder, self.inputs
         self.runner.save_network(outcome, outcome.best_run(system, self.metric), folder / "model")
         title = f"{inputs.task} in {inputs.lang}: {system}"
-        study = {**only(outcome.study, system), "name": f"{inputs.lang}-{inputs.task}-best", "description": title}
+        study = {
+            **select_model(outcome.study, system),
+            "name": f"{inputs.lang}-{inputs.task}-best",
+            "description": title,
+        }
         comment = "The best system of a diagnosis; recompute it with: isogloss run recipe.yaml"
         write_recipe(study, folder / "recipe.yaml", [comment])
         return Verdict(

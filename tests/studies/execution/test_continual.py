@@ -175,8 +175,8 @@ def test_its_time_is_measured_separately(bert: Path) -> None:
         ({**REPLAY, "anchor": "first"}, "expected 'original' or 'adjusted'"),
         ({**REPLAY, "weighting": "x"}, "expected 'published' or 'released'"),
         ({**REPLAY, "settings": {"tokn": 1}}, "did you mean 'tokens'?"),
-        ({**REPLAY, "changes": ["2"]}, "column of 'changes' for 'continual.continual.changes'"),
-        ({**REPLAY, "changes": ["REF"]}, "expected a kind of 'continual' for every column, got none for 1"),
+        ({**REPLAY, "changes": ["2"]}, "condition of 'changes' for 'continual.continual.changes'"),
+        ({**REPLAY, "changes": ["REF"]}, "expected a kind of 'continual' for every condition, got none for 1"),
         ({"bitext": "lab:qla,qlx/train/5"}, "language of the laboratory"),
     ],
 )

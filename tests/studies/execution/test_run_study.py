@@ -24,7 +24,7 @@ from isogloss.studies.execution import run_job as work
 from isogloss.studies.execution.run_study import planned, run_study
 from isogloss.studies.planning import job as planned_job
 from isogloss.studies.schema import text_changes
-from isogloss.studies.schema.text_changes import TextArguments, TextChangeKind
+from isogloss.studies.schema.text_changes.kind import TextArguments, TextChangeKind
 
 SETTINGS = {"epochs": 2, "batch": 8, "learning_rate": 3e-3}
 SMALL: dict[str, Any] = {
@@ -292,7 +292,7 @@ def _shout(corpus: AnyCorpus, arguments: Shout) -> AnyCorpus:
 
 
 def test_text_changes_are_done_where_they_are_told(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(text_changes.TEXT_CHANGES, "shout", TextChangeKind(Shout, _shout))
+    monkeypatch.setitem(text_changes.TEXT_CHANGES, "shout", TextChangeKind("shout", Shout, _shout))
     text = {"plain": [], "half": [{"shout": {"on": ["test"]}}], "less": [{"shout": {"on": ["train", "dev"]}}]}
     results = run(study(bert, seeds=1, text=text, changes={"REF": []}), tmp_path)
     assert not results.failed

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from isogloss.core.errors import IsoglossError
-from isogloss.studies.schema.overrides import overridden, parse_overrides, with_variables
+from isogloss.studies.schema.overrides import parse_overrides, with_overrides, with_variables
 
 DATA: dict[str, Any] = {
     "task": ["pos", "parse"],
@@ -17,7 +17,9 @@ DATA: dict[str, Any] = {
 
 
 def test_values_in_place_of_the_files() -> None:
-    changed = overridden(DATA, parse_overrides(["task=pos", "seeds=1", "settings.parse.epochs=2", "targets=[no, fr]"]))
+    changed = with_overrides(
+        DATA, parse_overrides(["task=pos", "seeds=1", "settings.parse.epochs=2", "targets=[no, fr]"])
+    )
     assert changed["tasks"] == "pos"
     assert changed["seeds"] == 1
     assert changed["settings"] == {"epochs": 3, "parse": {"epochs": 2}}
@@ -31,18 +33,18 @@ def test_variables_of_command_line_environment_and_file(tmp_path: Path, monkeypa
     assert with_variables(DATA, {})["targets"]["fr"] == "data/ud/fr"
     assert with_variables(DATA, {"UD": "there"})["targets"]["fr"] == "there/fr"
     assert with_variables(DATA, {"UD": "here"})["targets"]["fr"] == f"{tmp_path}/here/fr"
-    told = overridden(DATA, {"UD": "mine"})
+    told = with_overrides(DATA, {"UD": "mine"})
     assert with_variables(told, {"UD": "there"})["targets"]["fr"] == "mine/fr"
 
 
 def test_models_are_chosen_by_name_or_replaced_and_their_settings_go_with_them() -> None:
     data = {**DATA, "models": {"a": "x", "b": {"base": "y"}}, "settings": {"epochs": 3, "a": {"epochs": 1}, "b": {}}}
-    chosen = overridden(data, {"models": ["b"]})
+    chosen = with_overrides(data, {"models": ["b"]})
     assert (chosen["models"], chosen["settings"]) == ({"b": {"base": "y"}}, {"epochs": 3, "b": {}})
-    other = overridden(data, {"model": "some/a"})
+    other = with_overrides(data, {"model": "some/a"})
     assert (other["models"], other["settings"]) == ("some/a", {"epochs": 3, "a": {"epochs": 1}})
-    assert overridden(data, {"models": "z"})["settings"] == {"epochs": 3}
-    assert overridden(data, {"models.a": "z"})["settings"] == data["settings"]
+    assert with_overrides(data, {"models": "z"})["settings"] == {"epochs": 3}
+    assert with_overrides(data, {"models.a": "z"})["settings"] == data["settings"]
 
 
 @pytest.mark.parametrize(
@@ -50,16 +52,16 @@ def test_models_are_chosen_by_name_or_replaced_and_their_settings_go_with_them()
     [
         (["seeds"], "expected NAME=VALUE such as seeds=1, got 'seeds'"),
         (["=1"], "expected NAME=VALUE"),
-        (["sead=1"], "nothing called 'sead'; did you mean 'seeds'?"),
-        (["U=1"], "nothing called 'U'"),
-        (["settings.epochs.x=1"], "'epochs' of the study is no mapping"),
+        (["sead=1"], "no key 'sead'; did you mean 'seeds'?"),
+        (["U=1"], "no key 'U'"),
+        (["settings.epochs.x=1"], "'epochs' of the study is not a mapping"),
         (["targets=[fr, de]"], "unknown name under 'targets' 'de'"),
         (["task=[pos"], "--set task:1: expected YAML"),
     ],
 )
 def test_what_cannot_be_set(words: list[str], said: str) -> None:
     with pytest.raises(IsoglossError) as caught:
-        overridden(DATA, parse_overrides(words))
+        with_overrides(DATA, parse_overrides(words))
     assert said in str(caught.value)
 
 

@@ -97,7 +97,7 @@ def test_columns_and_continual_learning_chosen_together(file: Path) -> None:
     assert study.conditions == [("es", "continual-both")]
     with pytest.raises(UsageError, match=r"--set continual.continual-es.changes: expected one of REF, ru"):
         read_study(file, {"changes": ["REF", "ru"], "continual": ["none", "continual-es"]})
-    with pytest.raises(IsoglossError, match="a kind of 'continual' for every column, got none for REF"):
+    with pytest.raises(IsoglossError, match="a kind of 'continual' for every condition, got none for REF"):
         read_study(file, {"changes": ["REF", "es"], "continual": "continual-es"})
     with pytest.raises(UsageError, match=r"--set measure.changes: expected one of REF, es"):
         read_study(file, {"changes": ["REF", "es"], "measure.changes": ["ru"]})
@@ -127,10 +127,10 @@ def test_tasks_take_with_them_targets_and_sources_of_others(file: Path) -> None:
     ("old", "new", "set", "said"),
     [
         ("changes: [es]", "changes: [ess]", {"changes": ["REF", "ru"]},
-         "study.yaml:9: expected one of REF, ru as column of 'changes' for 'continual.continual-es.changes', got"),
+         "study.yaml:9: expected one of REF, ru as condition of 'changes' for 'continual.continual-es.changes', got"),
         ("changes: [es]", "changes: [es, ess]", {"changes": ["REF", "ru"]}, "study.yaml:9: expected one of REF, ru"),
         ("changes: [es, ru]}", "changes: [es, rru]}", {"changes": ["REF", "es"]}, "got 'rru'"),
-        ("published: values.csv", "reference: Ref", {"changes": ["es"]}, "study.yaml:18: expected one of es as column"),
+        ("published: values.csv", "reference: Ref", {"changes": ["es"]}, "study.yaml:18: expected one of es as condition"),
         ("changes: [ru]}\nvar", "changes: [rru]}\nvar", {"changes": ["REF"]}, "study.yaml:20: expected one of REF"),
         ("{ner:", "{nner:", {"task": "pos"}, "study.yaml:16: expected one of"),
         ("{ner:", "{qa:", {"task": "pos"}, "a corpus for the task 'pos' under targets.entities, got only qa"),

@@ -94,7 +94,7 @@ def test_overrides_reach_the_study(file: Path) -> None:
         ('seeds: 2', 'seeds: 2\nreference: 1-3', ["study.yaml:16: expected one of REF, 1-2", "did you mean '1-2'?"]),
         ('dev: [a.conllu', 'dv: [a.conllu', ['study.yaml:10: expected known keys (train, dev)', "did you mean 'dev'?"]),
         ('no: {pos:', 'no: {ner:', ["expected a corpus for the task 'pos' under targets.no, got only ner"]),
-        ('REF: []', 'BASE: []', ["column of 'changes' for 'reference'"]),
+        ('REF: []', 'BASE: []', ["condition of 'changes' for 'reference'"]),
         ('REF: []', 'REF: [{pretrain: {texts: {en: x}}}]', ["which belongs in 'models'"]),
         ('model: bilstm', 'model: {a: {pretran: {}}}', ["did you mean 'pretrain'?"]),
         ('model: bilstm', 'model: {a: {base: x, changes: [{pretrain: {texts: {en: x}}}]}}', ['expected a base, or']),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ from isogloss.training.engine.identity import tokenizer_identity
 ENCODING_VERSION = 1  # raised when the same corpus would be encoded differently
 MIN_CACHE_SECONDS = 0.5  # of encoding before the result is stored
 EXAMPLES_FILE = "examples.npz"
-IntArray = npt.NDArray[np.integer]
+IntArray = npt.NDArray[Any]
 
 
 def with_encoding_cache(task: Task, identities: dict[int, str], context: WorkerContext) -> Task:

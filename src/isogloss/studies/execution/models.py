@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
@@ -33,7 +34,8 @@ def build_model(spec: ModelSpec, context: WorkerContext, work: Path) -> LoadedMo
         seed = intervention.fixed_seed
         if seed is None:
             seed = derive_seed(spec.seed, "change", position)
-        model = intervention.kind.apply(model, intervention.arguments, seed, work / intervention.name)
+        start = cast(LoadedModel, model)  # None only before an intervention that creates the model
+        model = intervention.kind.apply(start, intervention.arguments, seed, work / intervention.name)
     assert model
     return model
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from isogloss.core.bundled import SHIPPED
 from isogloss.studies.planning.stages import ModelSpec, ModelStage, Stage, StageOfModel
-from isogloss.studies.schema.interventions import PretrainArguments
+from isogloss.studies.schema.interventions.language_modeling import PretrainArguments
 from isogloss.studies.schema.study import BILSTM
 
 BILSTM_PARAMETERS = 15e6  # three highway layers of 2 × 400 units, and the output layers

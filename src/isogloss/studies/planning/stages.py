@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 from pydantic import JsonValue, TypeAdapter
@@ -87,13 +86,13 @@ class Stage:
 
     def to_json(self) -> dict[str, JsonValue]:
         """The stage as plain values, for the manifest of its entry in the store."""
-        fields: dict[str, JsonValue] = _adapter(type(self)).dump_python(self, mode="json")
+        if type(self) not in _ADAPTERS:
+            _ADAPTERS[type(self)] = TypeAdapter(type(self))
+        fields: dict[str, JsonValue] = _ADAPTERS[type(self)].dump_python(self, mode="json")
         return fields
 
 
-@cache
-def _adapter(stage_class: type[Stage]) -> TypeAdapter[Stage]:
-    return TypeAdapter(stage_class)
+_ADAPTERS: dict[type[Stage], TypeAdapter[Stage]] = {}
 
 
 @dataclass(frozen=True)

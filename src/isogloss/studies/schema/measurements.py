@@ -1,4 +1,4 @@
-"""What a study file may measure of its models: similarity of sentences, and distances of words."""
+"""The measurements of a study file: similarity of sentences, and distances of words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Positive = Annotated[int, Field(ge=1)]
 
 
 class Measurement(Part):
-    """Before fine-tuning (after the changes), after it, or both; `changes` and `seeds` name the columns and seeds that
-    are measured: all columns, and the first seed, unless said."""
+    """`when`: before fine-tuning (after interventions), after it, or both. `changes` and `seeds`: the conditions and
+    seeds that are measured; all conditions and the first seed by default."""
 
     when: tuple[Literal["before", "after"], ...] = ("before", "after")
     changes: tuple[str, ...] | None = None
@@ -24,7 +24,7 @@ class Measurement(Part):
 class Measure(Measurement):
     """Similarity of parallel sentences, layer by layer.
 
-    `source` is the language that others are compared with, each run's own where not given.
+    `source` is the language that others are compared with; the run's source language by default.
     """
 
     parallel: Parallel
@@ -38,16 +38,16 @@ class Measure(Measurement):
     @field_validator("indexes")
     @classmethod
     def _known_indexes(cls, indexes: tuple[str, ...]) -> tuple[str, ...]:
-        """Options stand in brackets after the name; they are checked when the index is used."""
+        """Options in brackets after the name are checked when the index is used."""
         for index in indexes:
             known_name(index.partition("(")[0].strip(), INDEXES, "index")
         return indexes
 
 
 class WordDistances(Measurement):
-    """Distances of related and unrelated words, as `ig.word_distances` measures them.
+    """Distances of related and unrelated words, as in `ig.word_distances`.
 
-    `bitext`: a language pair or several, each measured by itself; `sentences`: of each, the first so many.
+    `bitext`: one or several language pairs, measured separately, of which the first `sentences` are read.
     """
 
     bitext: Bitexts

@@ -1,4 +1,4 @@
-"""`--set task=pos seeds=1 settings.epochs=2 UD=data/ud`: other values in place of a study file's."""
+"""`--set task=pos seeds=1 settings.epochs=2 UD=data/ud`: values that replace those of a study file."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.registry import check_name
 from isogloss.studies.schema.references import CliValue, did_you_mean
-from isogloss.studies.schema.selection import chosen_kinds, narrowed
+from isogloss.studies.schema.selection import remove_unselected, select_continual
 from isogloss.studies.schema.study import SINGULAR, Study
-from isogloss.studies.schema.yaml_text import parse_yaml
+from isogloss.studies.schema.yaml_text import YamlMapping, parse_yaml
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
-FREE = ("models", "parallel", "continual")  # what is no name of the file's is a new model, a file, a new kind
+OPEN_KEYS = ("models", "parallel", "continual")  # a name that is not in the file is a new model, file or kind
 
 
-def parse_overrides(words: Sequence[str], option: str = "--set") -> dict[str, Any]:
+def parse_overrides(words: Sequence[str], option: str = "--set") -> YamlMapping:
     """`["seeds=1", "settings.epochs=2"]` as a mapping; values are YAML.
 
     >>> parse_overrides(["task=pos", "targets=[fr, no]", "settings.learning_rate=5e-5"])
@@ -33,33 +33,33 @@ def parse_overrides(words: Sequence[str], option: str = "--set") -> dict[str, An
     return {name: parse_yaml(value, f"{option} {name}")[0] for name, _, value in pairs}
 
 
-def overridden(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A study file's content with other values. A name or a list of names against a mapping chooses from it; what is
-    only for what was not chosen goes too.
+def with_overrides(data: Mapping[str, object], overrides: Mapping[str, object]) -> YamlMapping:
+    """A study file's content with other values. A name or a list of names in place of a mapping selects from it, and
+    removes what is only for the entries left out.
 
-    >>> overridden({"targets": {"fr": "a", "ru": "b"}}, {"targets": "ru", "settings.epochs": 2})
+    >>> with_overrides({"targets": {"fr": "a", "ru": "b"}}, {"targets": "ru", "settings.epochs": 2})
     {'targets': {'ru': 'b'}, 'settings': {'epochs': 2}}
     """
     file = {SINGULAR.get(name, name): value for name, value in data.items()}
-    result: dict[str, Any] = copy.deepcopy(file)
+    result: YamlMapping = copy.deepcopy(file)
     variables = result.get("variables") or {}
-    for path, value in changes.items():
-        first, *rest = path.split(".")
+    for path, value in overrides.items():
+        first, *keys = path.split(".")
         first = SINGULAR.get(first, first)
-        if not rest and first in variables:
-            variables[first] = None if value is None else _from_here(value)
+        if not keys and first in variables:
+            variables[first] = None if value is None else _cli_value(value)
             continue
         known = [*Study.model_fields, *variables]
         if first not in Study.model_fields:
             hint = did_you_mean(path, known)
-            raise UnknownName(f"--set: the study has nothing called '{first}'; {hint or 'known: ' + ', '.join(known)}")
-        value = _walked(value, CliValue)
+            raise UnknownName(f"--set: the study has no key '{first}'; {hint or 'known: ' + ', '.join(known)}")
+        value = _map_texts(value, CliValue)
         if path == "continual" and (names := _only_names(value)):
-            value = chosen_kinds(result.get("continual"), names)
-        _put(result, [first, *rest], value, path)
-        if first == "models" and not rest:
-            _forget_settings(result, data)
-    return narrowed(result, file, [canonical(path) for path in changes])
+            value = select_continual(result.get("continual"), names)
+        _put(result, [first, *keys], value, path)
+        if first == "models" and not keys:
+            _remove_settings(result, data)
+    return remove_unselected(result, file, [canonical(path) for path in overrides])
 
 
 def canonical(path: str) -> str:
@@ -67,76 +67,78 @@ def canonical(path: str) -> str:
     >>> canonical("target.fr")
     'targets.fr'
     """
-    first, dot, rest = path.partition(".")
-    return SINGULAR.get(first, first) + dot + rest
+    first, dot, keys = path.partition(".")
+    return SINGULAR.get(first, first) + dot + keys
 
 
-def _only_names(value: Any) -> list[str]:
-    """A name or names; none where something else is among them."""
-    listed = value if isinstance(value, list) else [value]
-    return listed if all(isinstance(one, str) for one in listed) else []
+def _only_names(value: object) -> list[str]:
+    """A name or names; empty if anything else is among them."""
+    items = value if isinstance(value, list) else [value]
+    names = [item for item in items if isinstance(item, str)]
+    return names if len(names) == len(items) else []
 
 
-def _put(data: dict[str, Any], path: Sequence[str], value: Any, said: str) -> None:
-    *above, last = path
-    for name in above:
+def _put(data: YamlMapping, path: Sequence[str], value: object, option: str) -> None:
+    *parents, last = path
+    for name in parents:
         data = data.setdefault(name, {})
         if not isinstance(data, dict):
-            raise UsageError(f"--set {said}: '{name}' of the study is no mapping, so it holds no '{last}'")
+            raise UsageError(f"--set {option}: '{name}' of the study is not a mapping, so it has no '{last}'")
     old, names = data.get(last), [str(name) for name in (value if isinstance(value, list) else [value])]
-    if isinstance(old, dict) and isinstance(value, str | list) and (last not in FREE or set(names) <= old.keys()):
-        data[last] = {name: old[check_name(name, old, f"name under '{said}'")] for name in names}
+    if isinstance(old, dict) and isinstance(value, str | list) and (last not in OPEN_KEYS or set(names) <= old.keys()):
+        data[last] = {name: old[check_name(name, old, f"name under '{option}'")] for name in names}
     else:
         data[last] = value
 
 
-def _forget_settings(changed: dict[str, Any], data: Mapping[str, Any]) -> None:
-    """Settings of models that were there and are no more mean nothing, which is no mistake of the file."""
-    before, now = ({*_names(one)} for one in (data.get("models", data.get("model")), changed["models"]))
+def _remove_settings(changed: YamlMapping, data: Mapping[str, object]) -> None:
+    """Remove the settings of models that were replaced, which would otherwise be reported as unknown names."""
+    before, after = ({*_model_names(models)} for models in (data.get("models", data.get("model")), changed["models"]))
     if isinstance(changed.get("settings"), dict):
-        changed["settings"] = {name: one for name, one in changed["settings"].items() if name not in before - now}
+        settings = changed["settings"].items()
+        changed["settings"] = {name: value for name, value in settings if name not in before - after}
 
 
-def _names(models: Any) -> Iterable[str]:
-    """What models are called: by their keys, or by the ends of their paths."""
+def _model_names(models: object) -> Iterable[str]:
+    """The names of models: keys, or the last parts of paths."""
     if isinstance(models, Mapping):
         return models
-    return [Path(str(one)).name for one in (models if isinstance(models, list) else [models])]
+    return [Path(str(model)).name for model in (models if isinstance(models, list) else [models])]
 
 
-def with_variables(data: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """Values put in place of `${NAME}`: those of `--set`, of the environment, of the file, in this order."""
-    variables = dict(data.get("variables") or {})
+def with_variables(data: Mapping[str, object], environment: Mapping[str, str] = os.environ) -> YamlMapping:
+    """The content with `${NAME}` replaced by its value from `--set`, the environment or the file, in this order."""
+    variables = dict(cast(YamlMapping, data.get("variables") or {}))
     for name, value in variables.items():
         if name in environment and not isinstance(value, CliValue):
-            variables[name] = _from_here(environment[name])
+            variables[name] = _cli_value(environment[name])
 
-    def filled(match: re.Match[str]) -> str:
+    def value_of(match: re.Match[str]) -> str:
         name = check_name(match[1], variables, "variable")
         if variables[name] is None:
-            raise UsageError(f"the variable '{name}' needs a value: --set {name}=… or the environment's {name}")
+            raise UsageError(f"the variable '{name}' needs a value: --set {name}=… or the environment variable {name}")
         return str(variables[name])
 
-    def put(text: str) -> str:
-        """A text that begins with what was given outside of the file was given there too."""
-        first, new = VARIABLE.match(text), VARIABLE.sub(filled, text)
-        given = isinstance(variables[first[1]] if first else text, CliValue)
-        return CliValue(new) if given else new
+    def substitute(text: str) -> str:
+        """A text that begins with a value from outside the file is such a value too."""
+        first, new = VARIABLE.match(text), VARIABLE.sub(value_of, text)
+        from_outside = isinstance(variables[first[1]] if first else text, CliValue)
+        return CliValue(new) if from_outside else new
 
-    rest = {name: value for name, value in data.items() if name != "variables"}
+    content = {name: value for name, value in data.items() if name != "variables"}
     plain = {name: None if value is None else str(value) for name, value in variables.items()}
-    return {"variables": plain, **_walked(rest, put, put)}
+    return {"variables": plain, **cast(YamlMapping, _map_texts(content, substitute, substitute))}
 
 
-def _from_here(value: Any) -> CliValue:
-    """A value given outside the file; a path that exists is told as a whole."""
+def _cli_value(value: object) -> CliValue:
+    """A value from outside the file; a path that exists is made absolute."""
     return CliValue(Path(str(value)).absolute() if Path(str(value)).exists() else value)
 
 
-def _walked(value: Any, change: Callable[[str], str], rename: Callable[[str], str] = str) -> Any:
-    """Texts changed wherever they stand; with `rename` the names of values too."""
+def _map_texts(value: object, change: Callable[[str], str], rename: Callable[[str], str] = str) -> object:
+    """The value with all texts in it changed; with `rename`, keys too."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {str(rename(str(name))): _walked(one, change, rename) for name, one in value.items()}
-    return [_walked(one, change, rename) for one in value] if isinstance(value, list) else value
+        return {str(rename(str(name))): _map_texts(content, change, rename) for name, content in value.items()}
+    return [_map_texts(item, change, rename) for item in value] if isinstance(value, list) else value

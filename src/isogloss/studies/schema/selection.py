@@ -1,98 +1,100 @@
-"""What a choice made by `--set` leaves of the rest of a study: what is for columns or tasks left out goes with them.
+"""What remains of a study after a selection by `--set`: entries only for conditions or tasks left out are removed.
 
-Left out is only what the file has and the choice has not. A name that the file never had stays where it is, to be told
-as the mistake that it is; and what `--set` itself names is never left out.
+Only what the file has and the selection has not is left out. A name that is not in the file is kept, to be reported as
+an error; and what `--set` itself names is never removed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from isogloss.core.registry import check_name
-from isogloss.studies.schema.continual import NONE, named_continual
+from isogloss.studies.schema.continual import NO_REPLAY, named_continual
 from isogloss.studies.schema.references import SpecError
 from isogloss.studies.schema.study import Study
+from isogloss.studies.schema.yaml_text import YamlMapping
 from isogloss.tasks import TASKS
 
 
-def chosen_kinds(old: object, names: list[str]) -> dict[str, Any]:
-    """Kinds of continual learning by name; `none` is the one without it, whatever the file calls it.
+def select_continual(continual: object, names: list[str]) -> YamlMapping:
+    """Kinds of continual learning by name; `none` selects the kind without it, whatever its name in the file.
 
-    >>> chosen_kinds({"": "none", "es": {"bitext": "en-es"}, "ru": {"bitext": "en-ru"}}, ["none", "es"])
+    >>> select_continual({"": "none", "es": {"bitext": "en-es"}, "ru": {"bitext": "en-ru"}}, ["none", "es"])
     {'': None, 'es': {'bitext': 'en-es'}}
     """
-    kinds = _kinds(old)
-    plain = next((name for name, one in kinds.items() if one is None), "")
+    kinds = _continual_kinds(continual)
+    plain = next((name for name, options in kinds.items() if options is None), "")
     by_name = kinds if plain in kinds else {plain: None, **kinds}
-    wanted = {check_name(plain if name == NONE else name, by_name, "name under 'continual'") for name in names}
-    return {name: one for name, one in by_name.items() if name in wanted}
+    selected = {check_name(plain if name == NO_REPLAY else name, by_name, "name under 'continual'") for name in names}
+    return {name: options for name, options in by_name.items() if name in selected}
 
 
-def narrowed(data: Mapping[str, Any], file: Mapping[str, Any], given: Collection[str]) -> dict[str, Any]:
-    """A study's content after choices, `given` by their names, without what was only for what they left out.
+def remove_unselected(data: Mapping[str, object], file: Mapping[str, object], given: Collection[str]) -> YamlMapping:
+    """A study's content after a selection, without what is only for conditions and tasks that were left out.
+
+    `file` is the content before the selection, `given` are the keys that `--set` names.
 
     >>> file = {"changes": {"REF": [], "es": []}, "continual": {"": None, "more": {"bitext": "x", "changes": ["es"]}}}
-    >>> narrowed({**file, "changes": {"REF": []}}, file, ["changes"])["continual"]
+    >>> remove_unselected({**file, "changes": {"REF": []}}, file, ["changes"])["continual"]
     {'': None}
-    >>> narrowed({**file, "continual": {"more": file["continual"]["more"]}}, file, ["continual"])["changes"]
+    >>> remove_unselected({**file, "continual": {"more": file["continual"]["more"]}}, file, ["continual"])["changes"]
     {'es': []}
     """
     data = dict(data)
     if "continual" in given and "changes" not in given:
-        _keep_replayed(data)
-    if gone := _names(file.get("changes")) - _names(data.get("changes")):
-        _forget_columns(data, gone, given)
-    if gone := _names(file.get("tasks")) - _names(data.get("tasks")):
-        _forget_tasks(data, gone, given)
+        _keep_replayed_conditions(data)
+    if removed := _names(file.get("changes")) - _names(data.get("changes")):
+        _remove_conditions(data, removed, given)
+    if removed := _names(file.get("tasks")) - _names(data.get("tasks")):
+        _remove_tasks(data, removed, given)
     return data
 
 
-def _keep_replayed(data: dict[str, Any]) -> None:
-    """Of the columns those that some kind of continual learning is for; all, if it is for none of them."""
-    columns, kinds = data.get("changes"), _kinds(data["continual"])
-    if isinstance(columns, dict) and all(_columns_of(one) for one in kinds.values()):
-        wanted = {column for one in kinds.values() for column in _columns_of(one)}
-        data["changes"] = {name: one for name, one in columns.items() if name in wanted} or columns
+def _keep_replayed_conditions(data: YamlMapping) -> None:
+    """Keep the conditions that some kind of continual learning is for; all, if it is for none of them."""
+    changes, kinds = data.get("changes"), _continual_kinds(data["continual"])
+    if isinstance(changes, dict) and all(_conditions_of(options) for options in kinds.values()):
+        replayed = {condition for options in kinds.values() for condition in _conditions_of(options)}
+        data["changes"] = {name: content for name, content in changes.items() if name in replayed} or changes
 
 
-def _forget_columns(data: dict[str, Any], gone: set[str], given: Collection[str]) -> None:
-    """Nothing is replayed in, measured of or held against columns that are no more.
+def _remove_conditions(data: YamlMapping, removed: set[str], given: Collection[str]) -> None:
+    """Remove the continual learning and the measurements of conditions that were left out.
 
-    Without the reference the first column takes its place, with which published values have nothing to do.
+    If the reference was left out, the first condition takes its place, and published values do not apply.
     """
-    kinds = _kinds(data.get("continual"))
-    kept = {name: one for name, one in kinds.items() if "continual" in given or not _only_of(one, gone)}
+    kinds = _continual_kinds(data.get("continual"))
+    kept = {name: kind for name, kind in kinds.items() if "continual" in given or not _only_for(kind, removed)}
     if kept:
-        data["continual"] = {name: _of_fewer(one, gone) for name, one in kept.items()}
+        data["continual"] = {name: _without(kind, removed) for name, kind in kept.items()}
     for name in ("measure", "distances"):
         if name in data and not {name, f"{name}.changes"} & set(given):
-            data[name] = None if _only_of(data[name], gone) else _of_fewer(data[name], gone)
+            data[name] = None if _only_for(data[name], removed) else _without(data[name], removed)
     reference = data.get("reference", Study.model_fields["reference"].default)
-    if reference in gone and "reference" not in given:
+    if reference in removed and "reference" not in given:
         data["reference"] = next(iter(data["changes"]))
         if "published" not in given:
             data["published"] = None
 
 
-def _forget_tasks(data: dict[str, Any], gone: set[str], given: Collection[str]) -> None:
-    """No sources and targets of tasks that are no more; should none be left, they stay, to be told what they lack."""
-    now = _names(data.get("tasks"))
+def _remove_tasks(data: YamlMapping, removed: set[str], given: Collection[str]) -> None:
+    """Remove sources and targets of tasks that were left out; if none would remain, all stay, to be reported."""
+    selected = _names(data.get("tasks"))
 
-    def for_others(corpora: object) -> bool:
+    def for_removed(corpora: object) -> bool:
         tasks = set(corpora) if isinstance(corpora, Mapping) else set()
-        return bool(tasks & gone) and not tasks & now and tasks <= set(TASKS)
+        return bool(tasks & removed) and not tasks & selected and tasks <= set(TASKS)
 
-    def taught_others(source: object) -> bool:
-        return isinstance(source, Mapping) and any(map(for_others, source.values()))
+    def trains_removed(source: object) -> bool:
+        return isinstance(source, Mapping) and any(map(for_removed, source.values()))
 
-    for name, left_out in {"sources": taught_others, "targets": for_others}.items():
+    for name, is_removed in {"sources": trains_removed, "targets": for_removed}.items():
         if name not in given and isinstance(data.get(name), dict):
-            data[name] = {key: one for key, one in data[name].items() if not left_out(one)} or data[name]
+            data[name] = {key: corpora for key, corpora in data[name].items() if not is_removed(corpora)} or data[name]
 
 
-def _kinds(continual: object) -> dict[str, Any]:
-    """Kinds of continual learning by name; none where they are not as they should be, which is told later."""
+def _continual_kinds(continual: object) -> YamlMapping:
+    """Kinds of continual learning by name; empty if they are invalid, which is reported later."""
     try:
         kinds = named_continual(continual)
     except SpecError:
@@ -100,22 +102,22 @@ def _kinds(continual: object) -> dict[str, Any]:
     return dict(kinds) if isinstance(kinds, Mapping) else {}
 
 
-def _columns_of(one: object) -> list[str]:
-    """The columns that continual learning or a measurement names."""
-    columns = one.get("changes") if isinstance(one, Mapping) else None
-    return [str(column) for column in columns] if isinstance(columns, list) else []
+def _conditions_of(options: object) -> list[str]:
+    """The conditions that continual learning or a measurement names."""
+    conditions = options.get("changes") if isinstance(options, Mapping) else None
+    return [str(condition) for condition in conditions] if isinstance(conditions, list) else []
 
 
-def _only_of(one: object, gone: set[str]) -> bool:
-    return bool(_columns_of(one)) and set(_columns_of(one)) <= gone
+def _only_for(options: object, removed: set[str]) -> bool:
+    return bool(_conditions_of(options)) and set(_conditions_of(options)) <= removed
 
 
-def _of_fewer(one: Any, gone: set[str]) -> Any:
-    left = [column for column in _columns_of(one) if column not in gone]
-    return {**one, "changes": left} if left else one
+def _without(options: object, removed: set[str]) -> object:
+    remaining = [condition for condition in _conditions_of(options) if condition not in removed]
+    return {**options, "changes": remaining} if remaining and isinstance(options, Mapping) else options
 
 
 def _names(value: object) -> set[str]:
-    """What a mapping, a list or a single name names."""
-    listed = [value] if isinstance(value, str) else value if isinstance(value, Mapping | list) else ()
-    return {str(name) for name in listed}
+    """The names in a mapping, a list or a single name."""
+    names = [value] if isinstance(value, str) else value if isinstance(value, Mapping | list) else ()
+    return {str(name) for name in names}

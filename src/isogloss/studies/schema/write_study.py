@@ -1,4 +1,4 @@
-"""A study as a file that anyone can run: `isogloss run recipe.yaml` gives the same numbers again."""
+"""Writes a study as a file: `isogloss run recipe.yaml` reproduces the numbers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import yaml
 
 from isogloss.core.files import atomic_write
 from isogloss.studies.schema.references import TRANSLITERATED
+from isogloss.studies.schema.yaml_text import YamlMapping
 
 
-def write_recipe(study: Mapping[str, Any], path: str | os.PathLike[str], comments: Sequence[str] = ()) -> None:
-    """The study as YAML, with comments above it. What lies in the file's folder is named from there, so that the folder
-    may be moved."""
+def write_recipe(study: Mapping[str, object], path: str | os.PathLike[str], comments: Sequence[str] = ()) -> None:
+    """Write the study as YAML, with comments above it. Paths inside the file's folder are written relative to it: the
+    folder can be moved."""
     body = yaml.safe_dump(
         _relative(dict(study), Path(path).absolute().parent), allow_unicode=True, sort_keys=False, width=120
     )
@@ -24,24 +25,24 @@ def write_recipe(study: Mapping[str, Any], path: str | os.PathLike[str], comment
         file.write(body)
 
 
-def only(study: Mapping[str, Any], system: str) -> dict[str, Any]:
-    """A study of several systems as that of one alone.
+def select_model(study: Mapping[str, Any], model: str) -> YamlMapping:
+    """A study of several models reduced to one of them.
 
-    >>> only({"models": {"a": 1, "b": 2}, "settings": {"a": {"epochs": 3}}}, "a")
+    >>> select_model({"models": {"a": 1, "b": 2}, "settings": {"a": {"epochs": 3}}}, "a")
     {'models': {'a': 1}, 'settings': {'a': {'epochs': 3}}}
     """
-    lost = study["models"].keys() - {system}
-    settings = {name: one for name, one in study["settings"].items() if name not in lost}
-    return {**study, "models": {system: study["models"][system]}, "settings": settings}
+    removed = study["models"].keys() - {model}
+    settings = {name: value for name, value in study["settings"].items() if name not in removed}
+    return {**study, "models": {model: study["models"][model]}, "settings": settings}
 
 
-def _relative(value: Any, folder: Path) -> Any:
+def _relative(value: object, folder: Path) -> object:
     if isinstance(value, Mapping):
-        return {str(name): _relative(one, folder) for name, one in value.items()}
+        return {str(name): _relative(content, folder) for name, content in value.items()}
     if isinstance(value, list | tuple):
-        return [_relative(one, folder) for one in value]
+        return [_relative(item, folder) for item in value]
     if isinstance(value, str) and value.startswith(TRANSLITERATED):
-        return TRANSLITERATED + _relative(value.removeprefix(TRANSLITERATED), folder)
+        return f"{TRANSLITERATED}{_relative(value.removeprefix(TRANSLITERATED), folder)}"
     if isinstance(value, str) and Path(value).is_absolute() and Path(value).is_relative_to(folder):
         return os.path.join(".", Path(value).relative_to(folder))
     return value

@@ -144,7 +144,7 @@ class _TaskPool:
         """Submit the jobs that may start now, as one array."""
         capacity = max(0, workers - len(self.tasks)) * per_task
         ready = list(itertools.islice(iter(self._next, None), capacity))
-        groups = [(job,) for job in ready if job.name in self.lost]
+        groups: list[tuple[Job, ...]] = [(job,) for job in ready if job.name in self.lost]
         shared = [job for job in ready if job.name not in self.lost]
         groups += [tuple(shared[start : start + per_task]) for start in range(0, len(shared), per_task)]
         if not groups:
