@@ -130,7 +130,7 @@ def test_tasks_take_with_them_targets_and_sources_of_others(file: Path) -> None:
          "study.yaml:9: expected one of REF, ru as condition of 'changes' for 'continual.continual-es.changes', got"),
         ("changes: [es]", "changes: [es, ess]", {"changes": ["REF", "ru"]}, "study.yaml:9: expected one of REF, ru"),
         ("changes: [es, ru]}", "changes: [es, rru]}", {"changes": ["REF", "es"]}, "got 'rru'"),
-        ("published: values.csv", "reference: Ref", {"changes": ["es"]}, "study.yaml:18: expected one of es as condition"),
+        ("published: values.csv", "reference: Ref", {"changes": ["es"]}, "yaml:18: expected one of es as condition"),
         ("changes: [ru]}\nvar", "changes: [rru]}\nvar", {"changes": ["REF"]}, "study.yaml:20: expected one of REF"),
         ("{ner:", "{nner:", {"task": "pos"}, "study.yaml:16: expected one of"),
         ("{ner:", "{qa:", {"task": "pos"}, "a corpus for the task 'pos' under targets.entities, got only qa"),
