@@ -22,7 +22,7 @@ from benchmarks.timing import best_times, report
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_words, padding_id
+from isogloss.models.tokenization.encoding import SPECIAL_TOKEN, Encoded, encode_words, padding_id
 from isogloss.tasks.examples import collate
 from isogloss.training.adjustment.loss import AlignmentLoss
 from isogloss.training.adjustment.pairs import encode_pairs
@@ -151,6 +151,6 @@ def states(model: LoadedModel, body: Any, texts: Sequence[Encoded], alone: bool)
 def words(vectors: Tensor, text: Encoded) -> dict[Any, Tensor]:
     """The mean of the sub-words of each word, and the special tokens."""
     found: dict[Any, Tensor] = {}
-    for word in sorted(set(text.word.tolist()) - {SPECIAL}):
+    for word in sorted(set(text.word.tolist()) - {SPECIAL_TOKEN}):
         found[word] = torch.stack([vectors[i] for i in range(len(text)) if text.word[i] == word]).mean(0)
     return {**found, "first": vectors[0], "last": vectors[len(text) - 1]}

@@ -22,7 +22,7 @@ from transformers.utils import logging as transformers_logging
 
 import isogloss as ig
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.loading.untrained import fresh_model
+from isogloss.models.loading.untrained import untrained_model
 from isogloss.models.tokenization.training import train_tokenizer
 from isogloss.training.engine.budget import Budget
 from isogloss.training.language_modeling.masking import IGNORED_LABEL
@@ -41,7 +41,7 @@ def run(quick: bool = False) -> None:
     lab = ig.Laboratory(0)
     lines = [line for lang in ("qla", "qlb", "qlc") for line in lab.text(lang, 1000 if quick else 3000)]
     tokenizer = train_tokenizer(lines, "wordpiece", 8000)
-    model = fresh_model(tokenizer, layers=6, width=256, dropout=0.0)
+    model = untrained_model(tokenizer, layers=6, width=256, dropout=0.0)
     steps = 6 if quick else 20
     print(f"6 layers of 256 units, {len(tokenizer)} tokens in the vocabulary, {torch.get_num_threads()} threads")
     halves: dict[str, Callable[[], float]] = {"isogloss, bf16": lambda: ours(copied(model), lines, steps, "bf16")}
@@ -113,7 +113,7 @@ def on_gpu(steps: int, batch: int = 512, vocabulary: int = 24_000) -> None:
     tokenizer = train_tokenizer([letters], "characters", vocabulary)
     ids = np.random.default_rng(0).integers(5, vocabulary, (100_000, LENGTH)).astype(np.int32)
     settings = LanguageModelSettings(batch=batch, length=LENGTH, budget=Budget(steps=steps + 50))
-    model = fresh_model(tokenizer, layers=12, width=384, dropout=0.0)
+    model = untrained_model(tokenizer, layers=12, width=384, dropout=0.0)
     model.network.cuda()
     last = train_language_model(model, Sequences(ids, {"text": len(ids)}), settings).log[-1]
     used = "" if last.utilisation is None else f", {last.utilisation:.1%} of the GPU's arithmetic"

@@ -13,7 +13,7 @@ from isogloss.corpora.kinds.alignment import Alignment
 from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import word_states
-from isogloss.models.tokenization.encoding import SPECIAL, encode_words
+from isogloss.models.tokenization.encoding import SPECIAL_TOKEN, encode_words
 from isogloss.text.alignment.symmetrise import symmetrise
 
 Tiny = Callable[[str], LoadedModel]
@@ -58,8 +58,8 @@ def test_neither_chunks_nor_batches_decide(tiny: Tiny, monkeypatch: pytest.Monke
     model = tiny("bert")
     options = {"layers": [0, 2], "symmetrisation": "itermax"}
     whole = embedding_links(model, PAIRS * 4, **options)
-    monkeypatch.setattr(word_alignment, "BUDGET", 8)
-    monkeypatch.setattr(word_alignment, "CHUNK", 1)  # 64 pairs, the least
+    monkeypatch.setattr(word_alignment, "MAX_BATCH_UNITS", 8)
+    monkeypatch.setattr(word_alignment, "PAIRS_PER_CHUNK", 1)  # 64 pairs, the least
     done: list[tuple[int, int]] = []
     assert embedding_links(model, PAIRS * 4, **options, progress=lambda *step: done.append(step)) == whole
     assert done == [(64, 84), (84, 84)]
@@ -90,7 +90,7 @@ def token_vectors(model: LoadedModel, words: tuple[str, ...], layer: int) -> tup
     import torch
 
     text = encode_words(model, [words])[0]
-    kept = text.word != SPECIAL
+    kept = text.word != SPECIAL_TOKEN
     with torch.inference_mode():
         ids = torch.from_numpy(text.ids.astype(np.int64))[None]
         states = model.body(input_ids=ids, output_hidden_states=True).hidden_states[layer]

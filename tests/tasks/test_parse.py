@@ -111,7 +111,7 @@ def test_the_loss_is_the_sum_of_two_means_over_words(tiny: Tiny, family: str) ->
 
 def test_no_probability_for_padding_nor_for_oneself(tiny: Tiny) -> None:
     network, corpus, batch = made(tiny("bert"))
-    scores = network(**batch.inputs, places=batch.token_index, known=batch.word_mask).arcs.softmax(-1)
+    scores = network(**batch.inputs, places=batch.token_index, word_mask=batch.word_mask).arcs.softmax(-1)
     for row, item in zip(scores, corpus, strict=True):
         n = len(item.words)
         assert torch.allclose(row[:n, : n + 1].sum(-1), torch.ones(n))

@@ -29,39 +29,42 @@ def aligned_vectors(
     Of more than `links` that many are drawn at random. `layer`: "last" is what heads read. Links to words without a
     vector (no sub-word, or beyond the longest input) are left out.
     """
-    chosen = _drawn(bitext, links, seed)
-    used, place = np.unique(chosen[:, 0], return_inverse=True)
-    where = model.last_layer if layer == "last" else layer
-    sides = [[bitext[i].source for i in used], [bitext[i].target for i in used]]
-    states = [word_states(model, side, subword=words, layers=[where]) for side in sides]
-    kept = _present(states[0], place, chosen[:, 1]) & _present(states[1], place, chosen[:, 2])
-    if not kept.any():
+    sampled = _sample_links(bitext, links, seed)
+    sentences, place = np.unique(sampled[:, 0], return_inverse=True)
+    resolved = model.last_layer if layer == "last" else layer
+    sides = [[bitext[i].source for i in sentences], [bitext[i].target for i in sentences]]
+    states = [word_states(model, side, subword=words, layers=[resolved]) for side in sides]
+    has_vectors = _present(states[0], place, sampled[:, 1]) & _present(states[1], place, sampled[:, 2])
+    if not has_vectors.any():
         raise UsageError("no sure link between words that have a vector")
-    x, y = (_picked(one, place[kept], chosen[kept, column]) for one, column in zip(states, (1, 2), strict=True))
+    x, y = (
+        _gather_vectors(side_states, place[has_vectors], sampled[has_vectors, column])
+        for side_states, column in zip(states, (1, 2), strict=True)
+    )
     return x, y
 
 
-def _drawn(bitext: Corpus[AlignedPair], most: int, seed: int) -> IntArray:
+def _sample_links(bitext: Corpus[AlignedPair], max_links: int, seed: int) -> IntArray:
     """One link a row: sentence, source word, target word."""
-    found = [(i, s, t) for i, pair in enumerate(bitext) for s, t in dict.fromkeys(pair.alignment.sure)]
-    if not found:
+    links = [(i, s, t) for i, pair in enumerate(bitext) for s, t in dict.fromkeys(pair.alignment.sure)]
+    if not links:
         raise UsageError(f"no sure link in the bitext {bitext.lang}")
-    if len(found) > most:
-        found = sorted(Chance(seed, "links").sample(found, most))
-    return np.array(found, dtype=np.int64)
+    if len(links) > max_links:
+        links = sorted(Chance(seed, "links").sample(links, max_links))
+    return np.array(links, dtype=np.int64)
 
 
 def _present(states: WordStates, sentence: IntArray, word: IntArray) -> npt.NDArray[np.bool_]:
     return np.array([states.present[i][w] for i, w in zip(sentence, word, strict=True)])
 
 
-def _picked(states: WordStates, sentence: IntArray, word: IntArray) -> FloatArray:
+def _gather_vectors(states: WordStates, sentence: IntArray, word: IntArray) -> FloatArray:
     """The vectors of the numbered words, read as the model runs: no other is kept."""
     vectors = np.empty((len(word), states.model.hidden_size), dtype=np.float32)
     order = np.argsort(sentence, kind="stable")
     bounds = np.searchsorted(sentence[order], np.arange(len(states.present) + 1))
     for indices, batch in states:
-        for i, found in zip(indices, batch, strict=True):
+        for i, word_vectors in zip(indices, batch, strict=True):
             rows = order[bounds[i] : bounds[i + 1]]
-            vectors[rows] = found[0, word[rows]]
+            vectors[rows] = word_vectors[0, word[rows]]
     return vectors

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from isogloss.analysis.embedding_alignment import ITERMAX, PIECE, default_layer, embedding_links
+from isogloss.analysis.embedding_alignment import ITERMAX, PIECE_UNIT, default_layer, embedding_links
 from isogloss.core.errors import UsageError
 from isogloss.core.files import Repairs
 from isogloss.core.registry import check_name
@@ -30,12 +30,12 @@ from isogloss.text.alignment.symmetrise import SYMMETRISERS, Pair
 from isogloss.text.alignment.symmetrise import symmetrise as symmetrised
 
 # method → the options that are its own
-METHODS = {
+METHOD_OPTIONS = {
     "embedding": ("model", "layer", "unit", "subword", "centre", "gold"),
     "eflomal": ("priors", "model", "unit"),
     "pharaoh": ("forward", "reverse", "base", "model", "unit"),
 }
-BEST = "best"
+BEST_LAYER = "best"
 AnyPath = str | os.PathLike[str]
 
 
@@ -71,20 +71,20 @@ def align(
     `priors`. `pharaoh`: the links of the file `forward`, or of it and `reverse` (both source-target), words counted
     from `base` (0 or 1; 0 unless given). The filters are those of `filter_links`.
     """
-    given = {"model": model, "layer": layer, "unit": unit, "subword": subword, "centre": centre, "gold": gold}
-    given |= {"priors": priors, "forward": forward, "reverse": reverse, "base": base}
-    options = _own_options(method, {name: value for name, value in given.items() if value is not None})
-    known = [*SYMMETRISERS, *([ITERMAX] if method == "embedding" else [])]
-    check_name(symmetrise, known, f"symmetrisation for the method '{method}'")
+    values = {"model": model, "layer": layer, "unit": unit, "subword": subword, "centre": centre, "gold": gold}
+    values |= {"priors": priors, "forward": forward, "reverse": reverse, "base": base}
+    options = _check_options(method, {name: value for name, value in values.items() if value is not None})
+    symmetrisers = [*SYMMETRISERS, *([ITERMAX] if method == "embedding" else [])]
+    check_name(symmetrise, symmetrisers, f"symmetrisation for the method '{method}'")
     pairs = without_links(bitext)
     if method != "embedding" and ("model" in options or "unit" in options):
-        pairs = _cut(pairs, method, options.pop("model", None), options.pop("unit", None))
+        pairs = _split_words(pairs, method, options.pop("model", None), options.pop("unit", None))
     if method == "pharaoh":
-        found = _from_files(pairs, symmetrise, **options)
+        aligned = _from_files(pairs, symmetrise, **options)
     else:
         pairs = filter_links(pairs, max_words=max_words)  # not above: files have a line for long pairs too
-        found = (_by_eflomal if method == "eflomal" else _by_embedding)(pairs, symmetrise, progress, **options)
-    return filter_links(found, one_to_one=one_to_one, drop_identical=drop_identical, max_words=max_words)
+        aligned = (_by_eflomal if method == "eflomal" else _by_embedding)(pairs, symmetrise, progress, **options)
+    return filter_links(aligned, one_to_one=one_to_one, drop_identical=drop_identical, max_words=max_words)
 
 
 def score_layers(
@@ -92,7 +92,7 @@ def score_layers(
 ) -> dict[Layer, LinkCounts]:
     """How well each layer of a model finds the gold links; all of them from one pass. Options of `embedding_links`."""
     links = embedding_links(model, gold, layers=model.layer_names if layers is None else layers, **options)
-    return {layer: score_alignment(with_links(gold, found), gold) for layer, found in links.items()}
+    return {layer: score_alignment(with_links(gold, layer_links), gold) for layer, layer_links in links.items()}
 
 
 def without_links(bitext: ParallelSet | Corpus[AlignedPair]) -> Corpus[AlignedPair]:
@@ -109,8 +109,8 @@ def without_links(bitext: ParallelSet | Corpus[AlignedPair]) -> Corpus[AlignedPa
 
 def with_links(pairs: Corpus[AlignedPair], links: Sequence[Sequence[Pair]]) -> Corpus[AlignedPair]:
     """The same sentence pairs with these links, all sure."""
-    made = [Alignment(tuple(Link(s, t) for s, t in found)) for found in links]
-    return pairs.with_items(AlignedPair(p.source, p.target, a) for p, a in zip(pairs, made, strict=True))
+    alignments = [Alignment(tuple(Link(s, t) for s, t in pair_links)) for pair_links in links]
+    return pairs.with_items(AlignedPair(p.source, p.target, a) for p, a in zip(pairs, alignments, strict=True))
 
 
 def in_pieces(pairs: Corpus[AlignedPair], model: LoadedModel) -> Corpus[AlignedPair]:
@@ -125,22 +125,24 @@ def _pieces(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list[tupl
     return [tuple(model.tokenizer.convert_ids_to_tokens(ids)) for ids, _ in word_tokens(model, sentences)]
 
 
-def _own_options(method: str, given: dict[str, Any]) -> dict[str, Any]:
+def _check_options(method: str, values: dict[str, Any]) -> dict[str, Any]:
     """The options given, each of which the method must know: one that has no effect would mislead."""
-    check_name(method, METHODS, "alignment method")
-    for name in given:
-        if name not in METHODS[method]:
-            owner = next(one for one, options in METHODS.items() if name in options)
+    check_name(method, METHOD_OPTIONS, "alignment method")
+    for name in values:
+        if name not in METHOD_OPTIONS[method]:
+            owner = next(other_method for other_method, options in METHOD_OPTIONS.items() if name in options)
             raise UsageError(f"{name}= (--{name}) is for the method '{owner}', not for '{method}'")
-    return given
+    return values
 
 
-def _cut(
+def _split_words(
     pairs: Corpus[AlignedPair], method: str, model: LoadedModel | AnyPath | None, unit: str | None
 ) -> Corpus[AlignedPair]:
     """Sub-words in place of words, for a method that does not ask the model for more."""
-    if unit != PIECE or model is None:
-        raise UsageError(f"the method '{method}' takes unit='{PIECE}' and model=, whose sub-words they are, or neither")
+    if unit != PIECE_UNIT or model is None:
+        raise UsageError(
+            f"the method '{method}' takes unit='{PIECE_UNIT}' and model=, whose sub-words they are, or neither"
+        )
     return in_pieces(pairs, model if isinstance(model, LoadedModel) else load_model(model))
 
 
@@ -156,15 +158,15 @@ def _by_embedding(
 ) -> Corpus[AlignedPair]:
     if model is None:
         raise UsageError("the method 'embedding' needs model= (--model), whose vectors are compared")
-    if (layer == BEST) != (gold is not None):
+    if (layer == BEST_LAYER) != (gold is not None):
         raise UsageError("layer='best' and gold= go together: the layer of lowest error on the gold links is taken")
     unit = options.get("unit", "word")
     if unit != "word" and "subword" in options:
         raise UsageError(
             f"subword= (--subword) makes one vector of a word's sub-words; unit='{unit}' compares them all"
         )
-    if unit == PIECE and gold is not None:
-        raise UsageError(f"gold links are between words, unit='{PIECE}' links sub-words: give the layer instead")
+    if unit == PIECE_UNIT and gold is not None:
+        raise UsageError(f"gold links are between words, unit='{PIECE_UNIT}' links sub-words: give the layer instead")
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
     options["symmetrisation"] = symmetrise
     if gold is not None:
@@ -172,14 +174,16 @@ def _by_embedding(
     elif layer is None:
         layer = default_layer(loaded)
     links = embedding_links(loaded, pairs, layers=[layer], progress=progress, **options)
-    return with_links(in_pieces(pairs, loaded) if unit == PIECE else pairs, links[layer])
+    return with_links(in_pieces(pairs, loaded) if unit == PIECE_UNIT else pairs, links[layer])
 
 
 def _by_eflomal(
     pairs: Corpus[AlignedPair], symmetrise: str, progress: Progress | None, *, priors: AnyPath | None = None
 ) -> Corpus[AlignedPair]:
     """In one go, of which nothing can be told on the way."""
-    return with_links(pairs, [_joined(one, other, symmetrise) for one, other in eflomal_links(pairs, priors)])
+    return with_links(
+        pairs, [_symmetrise_pair(forward, reverse, symmetrise) for forward, reverse in eflomal_links(pairs, priors)]
+    )
 
 
 def best_layer(scores: dict[Layer, LinkCounts]) -> Layer:
@@ -198,13 +202,13 @@ def _from_files(
     if forward is None:
         raise UsageError("the method 'pharaoh' needs forward= (--forward), a file of links")
     words = [(pair.source, pair.target) for pair in pairs]
-    one = list(join_links(words, Path(forward), base, Repairs()))
+    forward_pairs = list(join_links(words, Path(forward), base, Repairs()))
     if reverse is None:
-        return pairs.with_items(one)
-    other = join_links(words, Path(reverse), base, Repairs())
-    both = zip(one, other, strict=True)
-    return with_links(pairs, [_joined(a.alignment, b.alignment, symmetrise) for a, b in both])
+        return pairs.with_items(forward_pairs)
+    reverse_pairs = join_links(words, Path(reverse), base, Repairs())
+    both = zip(forward_pairs, reverse_pairs, strict=True)
+    return with_links(pairs, [_symmetrise_pair(a.alignment, b.alignment, symmetrise) for a, b in both])
 
 
-def _joined(forward: Alignment, reverse: Alignment, method: str) -> list[Pair]:
+def _symmetrise_pair(forward: Alignment, reverse: Alignment, method: str) -> list[Pair]:
     return symmetrised(forward.sure + forward.possible, reverse.sure + reverse.possible, method)

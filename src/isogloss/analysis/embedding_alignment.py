@@ -22,15 +22,15 @@ from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.states.hidden_states import WordStates, word_states
 from isogloss.models.states.pooling import FloatArray, Progress, check_layers
 from isogloss.models.tokenization.batching import IntArray, token_batches
-from isogloss.models.tokenization.encoding import SPECIAL, Encoded
+from isogloss.models.tokenization.encoding import SPECIAL_TOKEN, Encoded
 from isogloss.text.alignment.similarity_links import best_partners, cosines, iterative_maximum
 from isogloss.text.alignment.symmetrise import SYMMETRISERS, Pair, symmetrise
 
-PIECE = "piece"
-UNITS = ("word", "subword", PIECE)
+PIECE_UNIT = "piece"
+ALIGNMENT_UNITS = ("word", "subword", PIECE_UNIT)
 ITERMAX = "itermax"
-CHUNK = 1024  # pairs whose vectors of one layer are in memory at a time
-BUDGET = 8192  # padded units of one side whose similarities are computed at a time
+PAIRS_PER_CHUNK = 1024  # pairs whose vectors of one layer are in memory at a time
+MAX_BATCH_UNITS = 8192  # padded units of one side whose similarities are computed at a time
 
 
 def default_layer(model: LoadedModel) -> int:
@@ -56,13 +56,13 @@ def embedding_links(
     the mean of its sentence: what all words of a language share, and tells the two languages apart, goes.
     """
     check_name(symmetrisation, [*SYMMETRISERS, ITERMAX], "symmetrisation")
-    check_name(unit, UNITS, "unit")
+    check_name(unit, ALIGNMENT_UNITS, "unit")
     chosen = check_layers(model, [default_layer(model)] if layers is None else layers)
     if not chosen:
         raise UsageError("no layer to align words by; give at least one")
     sides = [_side(model, [words(pair) for pair in pairs], chosen, unit, subword) for words in (_source, _target)]
     links: dict[Layer, list[list[Pair]]] = {layer: [] for layer in chosen}
-    chunk = max(64, CHUNK // len(chosen))
+    chunk = max(64, PAIRS_PER_CHUNK // len(chosen))
     for start in range(0, len(pairs), chunk):
         parts = [side.part(start, start + chunk) for side in sides]
         vectors = [part.states.collect() for part in parts]
@@ -101,11 +101,11 @@ def _side(
     states = word_states(model, sentences, subword=subword, layers=layers)
     if unit == "word":
         return _Side(states, [np.arange(len(words)) for words in sentences])
-    pieces = [text.word != SPECIAL for text in states.encoded]
-    numbered = [np.where(kept, kept.cumsum() - 1, SPECIAL).astype(np.int32) for kept in pieces]
+    pieces = [text.word != SPECIAL_TOKEN for text in states.encoded]
+    numbered = [np.where(is_text, is_text.cumsum() - 1, SPECIAL_TOKEN).astype(np.int32) for is_text in pieces]
     encoded = [Encoded(text.ids, number) for text, number in zip(states.encoded, numbered, strict=True)]
-    owner = [text.word[kept].astype(np.int64) for text, kept in zip(states.encoded, pieces, strict=True)]
-    if unit == PIECE:
+    owner = [text.word[is_text].astype(np.int64) for text, is_text in zip(states.encoded, pieces, strict=True)]
+    if unit == PIECE_UNIT:
         owner = [np.arange(len(words)) for words in owner]
     return _Side(replace(states, encoded=encoded, present=[np.ones(len(words), bool) for words in owner]), owner)
 
@@ -114,8 +114,8 @@ def _chunk_links(
     sides: Sequence[_Side], vectors: Sequence[Sequence[FloatArray]], device: torch.device, method: str, centre: bool
 ) -> list[list[Pair]]:
     """The links of some pairs, from the vectors of one layer."""
-    found: list[list[Pair]] = [[]] * len(vectors[0])
-    for batch in token_batches([max(map(len, pair)) for pair in zip(*vectors, strict=True)], BUDGET):
+    links_by_pair: list[list[Pair]] = [[]] * len(vectors[0])
+    for batch in token_batches([max(map(len, pair)) for pair in zip(*vectors, strict=True)], MAX_BATCH_UNITS):
         present = [_padded([side.states.present[i][:, None] for i in batch], device)[:, :, 0] for side in sides]
         padded = [_padded([side[i] for i in batch], device) for side in vectors]
         if centre:
@@ -123,8 +123,8 @@ def _chunk_links(
         table = present[0][:, :, None] & present[1][:, None, :]
         for i, links in zip(batch, _search(cosines(*padded), table, method), strict=True):
             owners = [side.owner[i] for side in sides]
-            found[i] = sorted({(int(owners[0][s]), int(owners[1][t])) for s, t in links})
-    return found
+            links_by_pair[i] = sorted({(int(owners[0][s]), int(owners[1][t])) for s, t in links})
+    return links_by_pair
 
 
 def _search(similarity: Tensor, present: Tensor, method: str) -> Iterator[list[Pair]]:
@@ -152,5 +152,5 @@ def _padded(rows: Sequence[np.ndarray], device: torch.device) -> Tensor:
 
 
 def _centred(vectors: Tensor, present: Tensor) -> Tensor:
-    kept = present[:, :, None]
-    return (vectors - (vectors * kept).sum(1, keepdim=True) / kept.sum(1, keepdim=True).clamp(min=1)) * kept
+    mask = present[:, :, None]
+    return (vectors - (vectors * mask).sum(1, keepdim=True) / mask.sum(1, keepdim=True).clamp(min=1)) * mask

@@ -25,12 +25,12 @@ from isogloss.languages.distance import language_distance
 
 Floats = NDArray[np.float64]
 Predict = Callable[[Floats], Floats]
-GROUP = ["study", "model", "changes", "task", "source", "metric", "index", "when", "layer"]
-FEWEST = 3  # languages to learn from: fewer give a line through any two points
+GROUP_COLUMNS = ["study", "model", "changes", "task", "source", "metric", "index", "when", "layer"]
+MIN_LANGUAGES = 3  # languages to learn from: fewer give a line through any two points
 
 
 def predict_gaps(
-    known: pl.DataFrame,
+    observed: pl.DataFrame,
     new: pl.DataFrame,
     predictors: Sequence[str] = ("similarity",),
     *,
@@ -42,7 +42,7 @@ def predict_gaps(
     `known` has columns `target`, `gap` and the predictors, one row per target, as `gaps_beside_similarity` and
     `language_distances` give them; `new` the same without the gap.
     """
-    X, y = _matrix(known, predictors), _gaps(known)
+    X, y = _matrix(observed, predictors), _gaps(observed)
     rows = [
         (target, *_with_interval(X, y, features, penalty, confidence), len(y))
         for target, features in zip(new["target"], _matrix(new, predictors), strict=True)
@@ -52,7 +52,7 @@ def predict_gaps(
 
 
 def leave_one_language_out(
-    known: pl.DataFrame,
+    observed: pl.DataFrame,
     predictors: Sequence[str] = ("similarity",),
     *,
     penalty: float = 1.0,
@@ -62,8 +62,8 @@ def leave_one_language_out(
 
     Experiments and curves (`GROUP`) that `known` tells apart are predicted apart.
     """
-    group = [name for name in GROUP if name in known.columns]
-    parts = known.partition_by(group, maintain_order=True) if group else [known]
+    group = [name for name in GROUP_COLUMNS if name in observed.columns]
+    parts = observed.partition_by(group, maintain_order=True) if group else [observed]
     return pl.concat([_held_out(part, group, predictors, penalty, confidence) for part in parts])
 
 
@@ -73,16 +73,16 @@ def prediction_quality(held_out: pl.DataFrame) -> pl.DataFrame:
     `r2` is the share of the squared error of the baseline (the mean of the others) that the predictors take away:
     0 is no better than the mean, below 0 worse. `inside` is the share of gaps that lie within their interval.
     """
-    group = [name for name in GROUP if name in held_out.columns]
+    group = [name for name in GROUP_COLUMNS if name in held_out.columns]
     inside = pl.col("gap").is_between(pl.col("low"), pl.col("high"))
-    found = held_out.group_by(group or pl.lit(0).alias("all"), maintain_order=True).agg(
+    quality = held_out.group_by(group or pl.lit(0).alias("all"), maintain_order=True).agg(
         languages=pl.len(),
         mae=pl.col("error").abs().mean(),
         baseline_mae=(pl.col("baseline") - pl.col("gap")).abs().mean(),
         r2=1 - pl.col("error").pow(2).sum() / (pl.col("baseline") - pl.col("gap")).pow(2).sum(),
         inside=inside.mean(),
     )
-    return found.select(*group, "languages", "mae", "baseline_mae", "r2", "inside")
+    return quality.select(*group, "languages", "mae", "baseline_mae", "r2", "inside")
 
 
 def language_distances(source: str, targets: Sequence[str]) -> pl.DataFrame:
@@ -91,9 +91,11 @@ def language_distances(source: str, targets: Sequence[str]) -> pl.DataFrame:
     >>> language_distances("en", ["fr", "ru"]).select("target", "script").rows()
     [('fr', 0.0), ('ru', 1.0)]
     """
-    found = [language_distance(source, target) for target in targets]
-    shared = [name for name in found[0] if all(name in distances for distances in found)] if found else []
-    return pl.DataFrame({"target": list(targets), **{name: [one[name] for one in found] for name in shared}})
+    by_target = [language_distance(source, target) for target in targets]
+    shared = [name for name in by_target[0] if all(name in distances for distances in by_target)] if by_target else []
+    return pl.DataFrame(
+        {"target": list(targets), **{name: [distances[name] for distances in by_target] for name in shared}}
+    )
 
 
 def ridge(X: Floats, y: Floats, penalty: float) -> Predict:
@@ -117,18 +119,18 @@ def ridge(X: Floats, y: Floats, penalty: float) -> Predict:
 
 
 def _held_out(
-    known: pl.DataFrame, group: Sequence[str], predictors: Sequence[str], penalty: float, confidence: float
+    observed: pl.DataFrame, group: Sequence[str], predictors: Sequence[str], penalty: float, confidence: float
 ) -> pl.DataFrame:
-    X, y = _matrix(known, predictors), _gaps(known, one_more=True)
+    X, y = _matrix(observed, predictors), _gaps(observed, held_out=True)
     rows: list[dict[str, Any]] = []
-    for i, target in enumerate(known["target"]):
+    for i, target in enumerate(observed["target"]):
         others = np.arange(len(y)) != i
         predicted, low, high = _with_interval(X[others], y[others], X[i], penalty, confidence)
         values = {"target": target, "gap": y[i], "predicted": predicted, "error": predicted - y[i]}
         rows.append(values | {"low": low, "high": high, "baseline": float(y[others].mean())})
     numbers = ["gap", "predicted", "error", "low", "high", "baseline"]
     frame = pl.DataFrame(rows, schema={"target": pl.String, **dict.fromkeys(numbers, pl.Float64)})
-    return pl.concat([known.select(group), frame], how="horizontal") if group else frame
+    return pl.concat([observed.select(group), frame], how="horizontal") if group else frame
 
 
 def _with_interval(
@@ -149,22 +151,24 @@ def _with_interval(
     return point, float(np.sort(lows)[rank - 1]), float(np.sort(highs)[-rank])
 
 
-def _gaps(known: pl.DataFrame, one_more: bool = False) -> Floats:
+def _gaps(observed: pl.DataFrame, held_out: bool = False) -> Floats:
     """The gaps to learn from, enough of them and each target once."""
-    fewest = FEWEST + one_more
-    if known.height < fewest or known["target"].n_unique() < known.height:
+    minimum = MIN_LANGUAGES + held_out
+    if observed.height < minimum or observed["target"].n_unique() < observed.height:
         raise UsageError(
-            f"expected a gap for each of at least {fewest} targets, got {known.height} of "
-            f"{known['target'].n_unique()} targets; choose one experiment, index, time and layer"
+            f"expected a gap for each of at least {minimum} targets, got {observed.height} of "
+            f"{observed['target'].n_unique()} targets; choose one experiment, index, time and layer"
         )
-    gaps: Floats = known["gap"].to_numpy().astype(np.float64)
+    gaps: Floats = observed["gap"].to_numpy().astype(np.float64)
     return gaps
 
 
 def _matrix(frame: pl.DataFrame, predictors: Sequence[str]) -> Floats:
     """The predictors as numbers, one row per target; none may lack."""
     for name in predictors:
-        check_name(name, [one for one in frame.columns if one not in {"target", "gap", *GROUP}], "predictor")
+        check_name(
+            name, [column for column in frame.columns if column not in {"target", "gap", *GROUP_COLUMNS}], "predictor"
+        )
         values = frame[name].cast(pl.Float64)
         lacking = frame.filter(~values.fill_null(float("nan")).is_finite())["target"].to_list()
         if lacking:

@@ -15,21 +15,21 @@ from isogloss.core.errors import UsageError
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 
-FEWEST = 3  # languages: of two, the centroids without their mean are always opposite
+MIN_LANGUAGES = 3  # languages: of two, the centroids without their mean are always opposite
 
 
 def centroid_similarity(model: LoadedModel, texts: Mapping[str, Sequence[str]], lang: str) -> dict[str, float]:
     """The cosine of each other language's centroid with that of `lang`, mean over the layers, from −1 to 1."""
-    if lang not in texts or len(texts) < FEWEST:
+    if lang not in texts or len(texts) < MIN_LANGUAGES:
         raise UsageError(f"comparable text: expected '{lang}' and at least 2 other languages, got {', '.join(texts)}")
     layers = [layer for layer in model.layer_names if isinstance(layer, int)]
     means = {
         code: sentence_states(model, list(lines), layers=layers).collect().mean(axis=1, dtype=np.float64)
         for code, lines in texts.items()
     }
-    middle = np.mean(list(means.values()), axis=0)
-    own = means[lang] - middle
-    return {code: _cosine(own, mean - middle) for code, mean in means.items() if code != lang}
+    overall_mean = np.mean(list(means.values()), axis=0)
+    centroid = means[lang] - overall_mean
+    return {code: _cosine(centroid, mean - overall_mean) for code, mean in means.items() if code != lang}
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:

@@ -59,15 +59,15 @@ def rotation(
     `centre=False` has no means: W alone. `words`, `links`, `seed`: see `aligned_vectors`; entries are the mean of
     their sub-words.
     """
-    where = check_layers(model, [model.last_layer if layer == "last" else layer])[0]
+    resolved = check_layers(model, [model.last_layer if layer == "last" else layer])[0]
     if data.format.kind == "lexicon":
         sides = [[getattr(entry, side) for entry in data] for side in ("source", "target")]
-        X, Y = (sentence_states(model, side, layers=[where]).collect()[0] for side in sides)
+        X, Y = (sentence_states(model, side, layers=[resolved]).collect()[0] for side in sides)
     elif data.format.kind == "bitext":
-        X, Y = aligned_vectors(model, data, layer=where, words=words, links=links, seed=seed)  # type: ignore[arg-type]
+        X, Y = aligned_vectors(model, data, layer=resolved, words=words, links=links, seed=seed)  # type: ignore[arg-type]
     else:
         raise UsageError(f"a rotation is learnt from a bitext or a lexicon, not from a corpus of {data.format.kind}")
-    return best_rotation(X, Y, layer=where, centre=centre)
+    return best_rotation(X, Y, layer=resolved, centre=centre)
 
 
 def best_rotation(X: Vectors, Y: Vectors, *, layer: Layer, centre: bool = True) -> Rotation:

@@ -63,7 +63,7 @@ def similarity(
     pairs = _pairs(parallel, source)
     chosen = tuple(layers) if layers is not None else loaded.layer_names
     measures = [named_index(index) for index in indexes]
-    tell = progress or (lambda *_: None)
+    report = progress or (lambda *_: None)
     with StateStore(scratch) as store:
         for lang in dict.fromkeys(lang for pair in pairs for lang in pair):
             states = sentence_states(
@@ -73,26 +73,30 @@ def similarity(
                 specials=specials,
                 layers=chosen,
                 budget=budget,
-                progress=lambda done, total, lang=lang: tell(f"reading {lang}", done, total),  # type: ignore[misc]
+                progress=lambda done, total, lang=lang: report(f"reading {lang}", done, total),  # type: ignore[misc]
             )
             store.write(lang, states)
         label = name or os.path.basename(os.path.normpath(loaded.name))
         rows, neurons = [], []
         for step, layer in enumerate(chosen, 1):
             views = {lang: store.layer(lang, layer) for lang in store.languages}
-            place = _place(layer, loaded.layers)
+            layer_and_stage = _layer_stage(layer, loaded.layers)
             options = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed, "device": _device(loaded)}
-            rows += [(place, row) for row in compare(views, pairs, measures, where=f"layer {layer}", **options)]
+            rows += [
+                (layer_and_stage, row) for row in compare(views, pairs, measures, where=f"layer {layer}", **options)
+            ]
             if "anc" in indexes:
-                neurons += [(place, pair, neuron_correlations(views[pair[0]], views[pair[1]])) for pair in pairs]
-            tell("comparing layers", step, len(chosen))
+                neurons += [
+                    (layer_and_stage, pair, neuron_correlations(views[pair[0]], views[pair[1]])) for pair in pairs
+                ]
+            report("comparing layers", step, len(chosen))
     return Curves(_curve_frame(label, rows), _neuron_frame(label, neurons), _shape_frame(label, rows))
 
 
-Place = tuple[int, str]  # layer and stage
+LayerStage = tuple[int, str]  # layer and stage
 
 
-def _place(layer: Layer, layers: int) -> Place:
+def _layer_stage(layer: Layer, layers: int) -> LayerStage:
     """The layer's number and what it is the output of: told apart by name, as numbers alone would mislead."""
     if layer == FINAL:
         return layers, "final norm"
@@ -114,7 +118,7 @@ def _device(model: LoadedModel) -> Any:
     return model.device if model.device.type == "cuda" and not is_offloaded(model.body) else None
 
 
-def _curve_frame(model: str, rows: Sequence[tuple[Place, Measurement]]) -> pl.DataFrame:
+def _curve_frame(model: str, rows: Sequence[tuple[LayerStage, Measurement]]) -> pl.DataFrame:
     values = [
         (model, row.source, row.target, row.index, *place, row.value, row.low, row.high, row.n, row.note)
         for place, row in rows
@@ -122,7 +126,7 @@ def _curve_frame(model: str, rows: Sequence[tuple[Place, Measurement]]) -> pl.Da
     return pl.DataFrame(values, schema=CURVE_COLUMNS, orient="row")
 
 
-def _neuron_frame(model: str, found: Sequence[tuple[Place, Pair, np.ndarray]]) -> pl.DataFrame:
+def _neuron_frame(model: str, correlations: Sequence[tuple[LayerStage, Pair, np.ndarray]]) -> pl.DataFrame:
     parts = [
         pl.DataFrame({"neuron": np.arange(len(values)), "correlation": values}).select(
             pl.lit(model).alias("model"),
@@ -133,12 +137,12 @@ def _neuron_frame(model: str, found: Sequence[tuple[Place, Pair, np.ndarray]]) -
             "neuron",
             "correlation",
         )
-        for (layer, stage), pair, values in found
+        for (layer, stage), pair, values in correlations
     ]
     return pl.concat(parts) if parts else pl.DataFrame(schema=NEURON_COLUMNS)
 
 
-def _shape_frame(model: str, rows: Sequence[tuple[Place, Measurement]]) -> pl.DataFrame:
+def _shape_frame(model: str, rows: Sequence[tuple[LayerStage, Measurement]]) -> pl.DataFrame:
     """The first-align-then-predict test of every curve of at least three layers (the final norm left aside)."""
     curves: dict[tuple[str, str, str], list[tuple[int, Measurement]]] = {}
     for (layer, stage), row in rows:
@@ -148,8 +152,8 @@ def _shape_frame(model: str, rows: Sequence[tuple[Place, Measurement]]) -> pl.Da
     for (source, target, index), points in curves.items():
         if len(points) < 3 or not all(np.isfinite(row.value) for _, row in points):
             continue
-        drawn = [row.replicates for _, row in points if row.replicates is not None]
-        shape = first_align_then_predict([row.value for _, row in points], np.stack(drawn) if drawn else None)
+        replicates = [row.replicates for _, row in points if row.replicates is not None]
+        shape = first_align_then_predict([row.value for _, row in points], np.stack(replicates) if replicates else None)
         names = [points[i][0] if i is not None else None for i in (shape.peak, shape.peak_low, shape.peak_high)]
         values.append((model, source, target, index, *names, shape.rises, shape.falls, shape.confidence))
     return pl.DataFrame(values, schema=SHAPE_COLUMNS, orient="row")

@@ -26,7 +26,7 @@ from isogloss.results.rows.distance_histograms import (
 )
 
 METRICS: tuple[Metric, ...] = ("l2", "cosine")
-TOP = (10, 100)
+TOP_DIMENSIONS = (10, 100)
 
 
 def word_distances(
@@ -36,7 +36,7 @@ def word_distances(
     layer: Layer = "last",
     words: str = "mean",
     metrics: Sequence[Metric] = METRICS,
-    top: Sequence[int] = TOP,
+    top: Sequence[int] = TOP_DIMENSIONS,
     links: int = 10_000,
     bins: int = 50,
     seed: int = 0,
@@ -53,12 +53,12 @@ def word_distances(
     shares: list[dict[str, Any]] = []
     for name, model in models.items():
         X, Y = aligned_vectors(model, bitext, layer=layer, words=words, links=links, seed=seed)
-        where = {"model": name, "pair": bitext.lang, "layer": str(layer)}
+        labels = {"model": name, "pair": bitext.lang, "layer": str(layer)}
         for metric in metrics:
             measured = distances(X, Y, metric, bins, seed)
-            histograms += _histogram(measured, {**where, "metric": metric})
-            summaries.append({**where, "metric": metric, **_summary(measured)})
-        shares += [{**where, "dimensions": k, "share": v} for k, v in top_dimension_share(X, Y, top).items()]
+            histograms += _histogram(measured, {**labels, "metric": metric})
+            summaries.append({**labels, "metric": metric, **_summary(measured)})
+        shares += [{**labels, "dimensions": k, "share": v} for k, v in top_dimension_share(X, Y, top).items()]
     return DistanceHistograms(
         pl.DataFrame(histograms, schema=HISTOGRAM_COLUMNS),
         pl.DataFrame(summaries, schema=SUMMARY_COLUMNS),
@@ -66,10 +66,10 @@ def word_distances(
     )
 
 
-def _histogram(measured: Distances, where: Mapping[str, str]) -> list[dict[str, Any]]:
+def _histogram(measured: Distances, labels: Mapping[str, str]) -> list[dict[str, Any]]:
     edges = list(pairwise(measured.edges.tolist()))
     return [
-        {**where, "words": words, "low": low, "high": high, "count": int(count), "share": float(count / counts.sum())}
+        {**labels, "words": words, "low": low, "high": high, "count": int(count), "share": float(count / counts.sum())}
         for words, counts in (("related", measured.related_counts), ("unrelated", measured.unrelated_counts))
         for (low, high), count in zip(edges, counts, strict=True)
     ]

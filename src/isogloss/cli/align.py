@@ -104,7 +104,7 @@ def align(
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Align the words of parallel text with the vectors of a model, with eflomal, or from files of links."""
-    from isogloss.analysis.alignment import BEST, best_layer, score_layers
+    from isogloss.analysis.alignment import BEST_LAYER, best_layer, score_layers
     from isogloss.analysis.alignment import align as find_links
     from isogloss.core.files import bare_suffix
     from isogloss.models.loading.load import load_model
@@ -130,7 +130,7 @@ def align(
                 allow_pickle=allow_pickle,
                 trust_remote_code=trust_remote_code,
             )
-        if layer == BEST and truth is not None and isinstance(options["model"], LoadedModel):
+        if layer == BEST_LAYER and truth is not None and isinstance(options["model"], LoadedModel):
             chosen = {name: value for name, value in choices.items() if value is not None}
             scores = score_layers(options["model"], truth, symmetrisation=symmetrise, **chosen)
             _show_scores("scores of each layer", "layer", {str(number): counts for number, counts in scores.items()})

@@ -33,17 +33,17 @@ def extend(
 ) -> None:
     """Add sub-words of a language to the vocabulary of a model; run `isogloss adapt` on the result."""
     from isogloss.corpora.readers import read_lexicon
-    from isogloss.models.loading.language_model_head import with_language_head
+    from isogloss.models.loading.language_model_head import with_lm_head
     from isogloss.models.loading.save import save_model
-    from isogloss.models.vocabulary.extension import extension
+    from isogloss.models.vocabulary.extension import extend_with_statistics
     from isogloss.training.language_modeling.heldout import TextFiles
 
     if (folder / "config.json").exists():
         raise UsageError(f"--out: expected a folder without a model, got {folder}, which contains one")
     words = None if lexicon is None else read_lexicon(lexicon, lang="und>und", repair=repair)
     with library_warnings():
-        loaded = with_language_head(model, device)
-        changed, summary = extension(
+        loaded = with_lm_head(model, device)
+        changed, summary = extend_with_statistics(
             loaded, TextFiles(tuple(text), repair), size, initial=cast("Initial", initial), lexicon=words, seed=seed
         )
         save_model(changed, folder)

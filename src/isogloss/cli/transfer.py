@@ -132,7 +132,7 @@ def transfer(
     else:
         loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
     for change in reinitialised:
-        change.chosen(loaded)  # fails early if the model has no such layers
+        change.parameters_of(loaded)  # fails early if the model has no such layers
     replay = _replay(continual, continual_weight, anchor, repair, device) if continual else None
     chosen_task = task_for_model(loaded, chosen_task)
     with library_warnings(), resumable(folder), training_bar() as show_report:

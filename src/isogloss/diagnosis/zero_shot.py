@@ -11,8 +11,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from isogloss.analysis.gap_prediction import FEWEST as MIN_LANGUAGES
-from isogloss.analysis.gap_prediction import predict_gaps
+from isogloss.analysis.gap_prediction import MIN_LANGUAGES, predict_gaps
 from isogloss.diagnosis.difficulty import FINETUNED
 from isogloss.diagnosis.inputs import Sources
 from isogloss.diagnosis.remedies import REMEDIES

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.tokenization.encoding import CHUNK, check_texts, padding_id, tokenize
+from isogloss.models.tokenization.encoding import TEXTS_PER_CALL, check_texts, padding_id, tokenize
 from isogloss.tasks.examples import Ids
 
 
@@ -60,7 +60,7 @@ def pair_frame(model: LoadedModel) -> PairFrame:
 def token_ids(model: LoadedModel, texts: Sequence[str]) -> list[list[int]]:
     """The tokens of each text, uncut and without special tokens."""
     check_texts(texts)
-    chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
+    chunks = [texts[start : start + TEXTS_PER_CALL] for start in range(0, len(texts), TEXTS_PER_CALL)]
     return [ids for chunk in chunks for ids in tokenize(model, chunk)["input_ids"]]
 
 

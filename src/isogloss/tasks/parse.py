@@ -56,7 +56,7 @@ def entropy(network: nn.Module, batch: Batch) -> Tensor:
 
 
 def _scores(network: nn.Module, batch: Batch) -> ParserScores:
-    scores: ParserScores = network(**batch.inputs, places=batch.token_index, known=batch.word_mask)
+    scores: ParserScores = network(**batch.inputs, places=batch.token_index, word_mask=batch.word_mask)
     return scores
 
 

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from isogloss.core.errors import UsageError
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.tokenization.encoding import CHUNK, check_texts, tokenize
+from isogloss.models.tokenization.encoding import TEXTS_PER_CALL, check_texts, tokenize
 
 IntArray = npt.NDArray[np.int64]
 
@@ -43,8 +43,8 @@ def token_spans(model: LoadedModel, texts: Sequence[str]) -> Iterator[TokenSpans
     if not model.tokenizer.is_fast:
         raise UsageError(f"the tokenizer of '{model.name}' cannot say where in the text a token stands")
     check_texts(texts)
-    for start in range(0, len(texts), CHUNK):
-        tokens = tokenize(model, texts[start : start + CHUNK], offsets=True)
+    for start in range(0, len(texts), TEXTS_PER_CALL):
+        tokens = tokenize(model, texts[start : start + TEXTS_PER_CALL], offsets=True)
         for text, ids, offsets in zip(texts[start:], tokens["input_ids"], tokens["offset_mapping"]):
             bounds = np.maximum.accumulate(np.array(offsets, dtype=np.int64).reshape(-1, 2))  # some point back
             forward, backward = _past_spaces(text)

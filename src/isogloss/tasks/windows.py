@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from isogloss.core.registry import check_name
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.tokenization.encoding import check_ids, padding_id, room, word_tokens
+from isogloss.models.tokenization.encoding import check_ids, max_text_tokens, padding_id, word_tokens
 from isogloss.tasks.examples import Example, Ids
 
 IntArray = npt.NDArray[np.int64]
@@ -79,7 +79,7 @@ def most_central(token: IntArray, starts: IntArray, size: int) -> IntArray:
 
 
 def _example(model: LoadedModel, ids: Ids, token: IntArray) -> Example:
-    size = room(model)
+    size = max_text_tokens(model)
     starts = window_starts(len(ids), size, size - int(size * WINDOW_OVERLAP_SHARE))
     window = most_central(np.maximum(token, 0), starts, size)
     position = np.maximum(token - starts[window] + len(model.prefix), 0)

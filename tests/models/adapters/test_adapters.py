@@ -382,7 +382,7 @@ def test_what_does_not_fit_is_told(tiny: Any, masked: Path, tmp_path: Path) -> N
         use_adapter(tmp_path / "a")(own(tiny("xlm-roberta")))
     with pytest.raises(InputError, match=r"with adapter\.json, got none there"):
         use_adapter(tmp_path)(own(tiny("bert")))
-    with pytest.raises(UsageError, match="placed as 'pfeiffer'"):
+    with pytest.raises(UsageError, match="the model has adapters with placement='pfeiffer'"):
         task_adapter(placement="houlsby")(model, seed=0)
     with pytest.raises(UsageError, match="no inverse"):
         use_adapter(tmp_path / "a", tmp_path / "a")(load_model(masked, head="mlm", device="cpu"))
@@ -420,7 +420,7 @@ def test_another_models_adapter_is_warned_of(tiny: Any, tmp_path: Path) -> None:
     other = own(tiny("bert"))
     with torch.no_grad():
         other.blocks[0].output.LayerNorm.bias.add_(1.0)  # type: ignore[union-attr, operator]
-    with pytest.warns(UserWarning, match="trained in other weights"):
+    with pytest.warns(UserWarning, match="trained with other weights"):
         use_adapter(tmp_path)(other)
 
 

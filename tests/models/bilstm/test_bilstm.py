@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from isogloss.core.errors import UnknownName, UsageError
-from isogloss.models.bilstm.baseline import MARKS, bilstm
+from isogloss.models.bilstm.baseline import SPECIAL_WORDS, bilstm
 from isogloss.models.bilstm.networks import BilstmParser, BilstmTagger, HighwayBilstm, Sentences, variational_dropout
 from isogloss.training.engine.identity import model_identity
 
@@ -29,8 +29,8 @@ def sentences(lengths: list[int], seed: int = 0) -> list[Sentences]:
         spelled = torch.randint(1, 6, (1, words), generator=source)
         characters = torch.randint(1, CHARACTERS, (1, int(spelled.sum())), generator=source)
         numbers = [torch.randint(top, (1, words), generator=source) for top in (WORDS, VECTORS)]
-        known = torch.ones(1, words, dtype=torch.bool)
-        made.append(Sentences(characters, spelled.cumsum(1) - spelled, spelled, *numbers, known))
+        word_mask = torch.ones(1, words, dtype=torch.bool)
+        made.append(Sentences(characters, spelled.cumsum(1) - spelled, spelled, *numbers, word_mask))
     return made
 
 
@@ -42,10 +42,10 @@ def together(parts: list[Sentences]) -> Sentences:
         rows = [nn.functional.pad(getattr(p, name), (0, size - getattr(p, name).shape[1]), value=filler) for p in parts]
         return torch.cat(rows)
 
-    known = joined("known", longest, False)
-    places = (joined("places", longest, 0) + width * torch.arange(len(parts))[:, None]).where(known, 0)
+    word_mask = joined("word_mask", longest, False)
+    places = (joined("places", longest, 0) + width * torch.arange(len(parts))[:, None]).where(word_mask, 0)
     rest = [joined(name, longest, -100) for name in ("lengths", "words", "vectors")]
-    return Sentences(joined("characters", width, 3), places, *rest, known)
+    return Sentences(joined("characters", width, 3), places, *rest, word_mask)
 
 
 def randomised(network: nn.Module) -> nn.Module:
@@ -62,7 +62,7 @@ def test_a_sentence_is_read_the_same_alone_and_padded(vectors: Path, with_vector
     parser = randomised(BilstmParser(model.body, WORDS, CHARACTERS, 3))  # type: ignore[arg-type]
     parts = sentences([3, 1, 7])
     if not with_vectors:
-        parts = [Sentences(p.characters, p.places, p.lengths, p.words, p.words % 2, p.known) for p in parts]
+        parts = [Sentences(p.characters, p.places, p.lengths, p.words, p.words % 2, p.word_mask) for p in parts]
     whole = together(parts)
     tags, (trees, _) = tagger(whole), parser(whole)
     for i, part in enumerate(parts):
@@ -85,7 +85,7 @@ def test_unknown_words_have_no_vector_and_marks_are_not_overwritten(vectors: Pat
     model = bilstm(vectors, device="cpu")
     assert model.tokenizer.get_vocab() == {"<pad>": 0, "<unk>": 1, "da": 2, "de": 3}
     assert model.body(torch.tensor([0, 1, 2, 3, -100])).tolist() == [[0] * 3, [0] * 3, [1, 2, 3], [4, 5, 6], [0] * 3]
-    assert len(MARKS) == 2 and not any(p.requires_grad for p in model.body.parameters())
+    assert len(SPECIAL_WORDS) == 2 and not any(p.requires_grad for p in model.body.parameters())
 
 
 def test_sizes_and_vectors_are_part_of_the_identity(vectors: Path) -> None:

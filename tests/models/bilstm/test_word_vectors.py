@@ -31,7 +31,7 @@ def test_reads_words_and_numbers(tmp_path: Path, header: str, suffix: str) -> No
 
 def test_first_of_a_word_counts_and_most_is_most(tmp_path: Path) -> None:
     (tmp_path / "v").write_text("a 1 1\na 2 2\nb 3 3 \nc 4 4\n")
-    words, table = read_word_vectors(tmp_path / "v", most=2)
+    words, table = read_word_vectors(tmp_path / "v", max_words=2)
     assert (words, table.tolist()) == (["a", "b"], [[1, 1], [3, 3]])
 
 

@@ -158,7 +158,7 @@ def test_all_is_every_block_and_no_more(model_type: str) -> None:
 def test_parts_and_norms_divide_a_block(model_type: str) -> None:
     model = fresh(model_type)
     chosen = {
-        part: {id(weights) for weights in change.chosen(model)}
+        part: {id(weights) for weights in change.parameters_of(model)}
         for part, change in {
             "attention": reinit("2", parts="attention"),
             "feed-forward": reinit("2", parts="feed-forward"),
@@ -376,7 +376,7 @@ def test_families_that_are_not_described_have_whole_layers(model_type: str) -> N
     expected = {name for name, _ in model.body.named_parameters() if name.startswith(inside)}
     assert changed_by(reinit("2"), model) == expected
     for change in (reinit("1", parts="attention"), reinit("1", keep_norms=True), reinit("embeddings")):
-        with pytest.raises(UsageError, match=f"'{model_type}' is not described; only whole layers are known"):
+        with pytest.raises(UsageError, match=f"'{model_type}' is not listed; only whole layers can be re-initialised"):
             change(model, seed=0)
 
 
@@ -404,10 +404,10 @@ def test_ranges_and_lists_name_their_layers(ranges: list[tuple[int, int]]) -> No
     spans = [(first, min(first + more, 12)) for first, more in ranges]
     text = ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in spans)
     wanted = {number for first, last in spans for number in range(first, last + 1)}
-    chosen = {id(weights) for weights in reinit(text).chosen(model)}
+    chosen = {id(weights) for weights in reinit(text).parameters_of(model)}
     for number, block in enumerate(model.blocks, 1):
         assert {id(weights) in chosen for weights in block.parameters()} == {number in wanted}
-    assert len(chosen) == len(reinit(text).chosen(model))
+    assert len(chosen) == len(reinit(text).parameters_of(model))
 
 
 TWELVE = fresh("bert", num_hidden_layers=12)
@@ -444,7 +444,7 @@ def test_weights_that_no_initialiser_knows_are_refused(monkeypatch: pytest.Monke
     model: Any = shaken(fresh("bert"))
     monkeypatch.setattr(type(model.body), "_init_weights", lambda self, module: None)
     before = weights_of(model.body)
-    with pytest.raises(UsageError, match="BertModel does not say how these weights are initialised"):
+    with pytest.raises(UsageError, match="BertModel does not initialise these weights"):
         reinit("1")(model, seed=0)
     assert all(torch.equal(before[name], weights) for name, weights in weights_of(model.body).items())
 

@@ -18,7 +18,7 @@ import isogloss as ig
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.states.hidden_states import CPU_BUDGET, sentence_states
+from isogloss.models.states.hidden_states import CPU_BATCH_TOKENS, sentence_states
 
 Folder = Callable[[str], Path]
 
@@ -68,7 +68,7 @@ def test_lengths_and_special_tokens(
 @pytest.mark.parametrize("family", ["bert", "xlm-roberta", "xlm-roberta-xl", "xglm", "llama"])
 def test_the_longest_input_fits(tiny: Callable[[str], LoadedModel], family: str) -> None:
     model = tiny(family)
-    with pytest.warns(UserWarning, match="1 of 1 sentences cut"):
+    with pytest.warns(UserWarning, match="1 of 1 sentences truncated"):
         states = sentence_states(model, ["cat " * 400])
     assert len(states.encoded[0]) == model.max_length
     states.collect()
@@ -245,10 +245,10 @@ def test_a_device_that_is_not_here_is_one_line(folder: Folder) -> None:
 def test_weights_kept_on_disk_give_the_same_states(folder: Folder, tmp_path: Path, family: str) -> None:
     accelerate = pytest.importorskip("accelerate")
     model = load_model(folder(family), device="cpu")
-    want = sentence_states(model, SENTENCES, budget=CPU_BUDGET).collect()
+    want = sentence_states(model, SENTENCES, budget=CPU_BATCH_TOKENS).collect()
     accelerate.disk_offload(model.body, str(tmp_path), torch.device("cpu"))
     assert {parameter.device.type for parameter in model.body.parameters()} == {"meta"}
-    np.testing.assert_array_equal(sentence_states(model, SENTENCES, budget=CPU_BUDGET).collect(), want)
+    np.testing.assert_array_equal(sentence_states(model, SENTENCES, budget=CPU_BATCH_TOKENS).collect(), want)
 
 
 @pytest.mark.parametrize("family", ["bert", "gemma3_text"])

@@ -17,9 +17,9 @@ import isogloss as ig
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.loading.placement import bytes_of, execution_device, is_offloaded, limits
+from isogloss.models.loading.placement import execution_device, is_offloaded, memory_limits, parse_size
 from isogloss.models.states import pooling
-from isogloss.models.states.hidden_states import CPU_BUDGET, DEVICE_BUDGET, sentence_states, word_states
+from isogloss.models.states.hidden_states import CPU_BATCH_TOKENS, DEVICE_BATCH_TOKENS, sentence_states, word_states
 
 Tiny = Callable[[str], LoadedModel]
 
@@ -49,7 +49,7 @@ def test_shards_on_disk_give_the_same_bits(tiny: Tiny, tmp_path: Path, family: s
     for states in (sentence_states, word_states):
         texts = SENTENCES if states is sentence_states else [text.split() for text in SENTENCES]
         got, want = (  # in the same batches
-            states(one, texts, layers=layers, budget=CPU_BUDGET).collect()  # type: ignore[operator]
+            states(one, texts, layers=layers, budget=CPU_BATCH_TOKENS).collect()  # type: ignore[operator]
             for one in (spread, model)
         )
         for one, other in zip(got, want, strict=True):
@@ -91,17 +91,17 @@ def test_states_reduced_piece_by_piece(
 ) -> None:
     model = load_model(folder("bert"), dtype="bfloat16", device="cpu")
     want = sentence_states(model, SENTENCES, pool=pool).collect()
-    monkeypatch.setattr(pooling, "PIECE", 1)  # a sentence at a time
+    monkeypatch.setattr(pooling, "CAST_CHUNK_ELEMENTS", 1)  # a sentence at a time
     np.testing.assert_array_equal(sentence_states(model, SENTENCES, pool=pool).collect(), want)
 
 
 def test_batches_are_large_where_weights_come_anew_for_each(tiny: Tiny, tmp_path: Path) -> None:
     accelerate = pytest.importorskip("accelerate")
     model = tiny("llama")
-    assert sentence_states(model, SENTENCES).budget == CPU_BUDGET
+    assert sentence_states(model, SENTENCES).budget == CPU_BATCH_TOKENS
     spread = load_model(sharded(model, tmp_path / "model"), device="cpu")
     accelerate.disk_offload(spread.body, str(tmp_path / "disk"), torch.device("cpu"))
-    assert sentence_states(spread, SENTENCES).budget == DEVICE_BUDGET
+    assert sentence_states(spread, SENTENCES).budget == DEVICE_BATCH_TOKENS
 
 
 def test_inputs_go_where_the_network_computes() -> None:
@@ -137,11 +137,11 @@ def test_pickles_on_disk_need_a_folder(tiny: Tiny, tmp_path: Path) -> None:
 def test_wrong_limits_say_what_is_expected(folder: Callable) -> None:
     for wrong in ("20 bananas", "GB", "-1GB", -1, "1e3GB", ""):
         with pytest.raises(UsageError, match="expected a size such as 20GB"):
-            bytes_of(wrong)
+            parse_size(wrong)
     with pytest.raises(UsageError, match="GPU 99 named, but"):
-        limits({99: "1GB"})
+        memory_limits({99: "1GB"})
     with pytest.raises(UsageError, match="expected the number of a GPU or cpu, got 'gpu'"):
-        limits({"gpu": "1GB"})
+        memory_limits({"gpu": "1GB"})
     with pytest.raises(UsageError, match="give device_map='auto' too"):
         load_model(folder("bert"), device="cpu", max_memory={"cpu": "1GB"})
     with pytest.raises(UnknownName, match="unknown device_map 'autto'; did you mean 'auto'"):

@@ -484,7 +484,7 @@ def test_wrong_arguments_are_one_clear_line() -> None:
         new_model("normformer", vocab_size=10, residual_scales=False)
     with pytest.raises(UsageError, match="inner_norm is a part of norm='normformer', got norm='pre'"):
         new_model("pre", vocab_size=10, inner_norm=True)
-    with pytest.raises(UsageError, match="10 units cannot be shared among 3 heads"):
+    with pytest.raises(UsageError, match="10 units cannot be divided evenly among 3 heads"):
         new_model("pre", vocab_size=10, width=10, heads=3)
     with pytest.raises(UsageError, match="load it as a causal one"):
         AUTO_CLASSES["AutoModelForMaskedLM"](IsoglossConfig(causal=True, **SIZES))

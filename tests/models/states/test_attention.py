@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.fx import GraphModule
 
-from isogloss.models.loading.untrained import fresh_model
+from isogloss.models.loading.untrained import untrained_model
 from isogloss.models.states.attention import padded_attention, unpadded_attention
 from isogloss.models.tokenization.training import train_tokenizer
 
@@ -21,7 +21,7 @@ def test_compiled_attention_has_no_mask(causal: bool) -> None:
         seen.extend((call.kwargs.get("attn_mask"), call.kwargs.get("is_causal")) for call in calls)
         return graph.forward
 
-    model = fresh_model(train_tokenizer([], "bytes", 300, causal=causal), causal=causal, layers=2, width=64)
+    model = untrained_model(train_tokenizer([], "bytes", 300, causal=causal), causal=causal, layers=2, width=64)
     body: Any = model.body
     ids = torch.randint(5, 200, (2, 16))
     expected = body(input_ids=ids)[0]
@@ -37,7 +37,7 @@ def test_compiled_attention_has_no_mask(causal: bool) -> None:
 @pytest.mark.parametrize("padded", [False, True])
 def test_a_mask_that_nobody_looks_at(causal: bool, padded: bool) -> None:
     """The same states with and without padding, from a mask that is built in any case."""
-    model = fresh_model(train_tokenizer([], "bytes", 300, causal=causal), causal=causal, layers=2, width=64)
+    model = untrained_model(train_tokenizer([], "bytes", 300, causal=causal), causal=causal, layers=2, width=64)
     body: Any = model.body.eval()
     ids, mask = torch.randint(5, 200, (2, 16)), torch.ones(2, 16, dtype=torch.int64)
     mask[0, 11 if padded else 16 :] = 0

@@ -201,7 +201,7 @@ def test_words_without_subwords_are_told_apart(tiny: Tiny) -> None:
 def test_long_sentences_are_cut_and_counted(tiny: Tiny) -> None:
     model = tiny("bert")
     long = " ".join(["cat"] * 400)
-    with pytest.warns(UserWarning, match="2 of 3 sentences cut to 160 tokens"):
+    with pytest.warns(UserWarning, match="2 of 3 sentences truncated to 160 tokens"):
         states = sentence_states(model, [long, "cat", long])
     assert max(len(text) for text in states.encoded) == 160
     ids = model.tokenizer(long, truncation=True, max_length=160)["input_ids"]
@@ -214,7 +214,7 @@ def test_long_sentences_are_cut_and_counted(tiny: Tiny) -> None:
 
 def test_words_beyond_the_cut_are_absent(tiny: Tiny) -> None:
     for family, room in (("bert", 158), ("xlm-roberta", 156 // 2)):  # one token a word, and two: ▁c at
-        with pytest.warns(UserWarning, match="1 of 1 sentences cut"):
+        with pytest.warns(UserWarning, match="1 of 1 sentences truncated"):
             states = word_states(tiny(family), [["cat"] * 400])
         assert states.present[0].sum() == room
         assert not states.present[0][room:].any()

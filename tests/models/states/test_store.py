@@ -56,9 +56,9 @@ def test_wrong_names_are_answered(tiny: Tiny) -> None:
         store.write("en", sentence_states(tiny("bert"), SENTENCES, layers=[0, 3]))
         with pytest.raises(UnknownName, match="unknown language 'fr'"):
             store.layer("fr", 0)
-        with pytest.raises(UsageError, match="holds the layers 0, 3 of 'en', not 2"):
+        with pytest.raises(UsageError, match="has the layers 0, 3 of 'en', not 2"):
             store.layer("en", 2)
-        with pytest.raises(UsageError, match="already holds 'en'"):
+        with pytest.raises(UsageError, match="already has vectors of 'en'"):
             store.write("en", sentence_states(tiny("bert"), SENTENCES))
 
 

@@ -13,7 +13,7 @@ from tiny_models import CONFIGS, SENTENCES, tokenizer_of
 
 from isogloss.core.errors import InputError
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.tokenization.encoding import SPECIAL, encode_sentences, encode_words
+from isogloss.models.tokenization.encoding import SPECIAL_TOKEN, encode_sentences, encode_words
 
 Tiny = Callable[[str], LoadedModel]
 
@@ -27,7 +27,7 @@ def test_ids_are_the_tokenizers_own(tiny: Tiny, family: str) -> None:
             assert model.tokenizer.bos_token_id not in ids, "Gemma's tokenizer does not add BOS by itself"
             ids = [model.tokenizer.bos_token_id, *ids]
         assert encoded.ids.tolist() == ids
-        specials = [i for i, word in enumerate(encoded.word) if word == SPECIAL]
+        specials = [i for i, word in enumerate(encoded.word) if word == SPECIAL_TOKEN]
         assert len(specials) == len(ids) - len(model.tokenizer(text, add_special_tokens=False)["input_ids"])
         special_ids = {*model.prefix, *model.suffix}
         assert {int(encoded.ids[i]) for i in specials} == special_ids
@@ -40,7 +40,9 @@ def test_words_hold_the_tokens_of_their_characters(tiny: Tiny, family: str) -> N
     for text in SENTENCES:
         words = text.split()
         (encoded,) = encode_words(model, [words])
-        assert encoded.word[encoded.word != SPECIAL].tolist() == sorted(encoded.word[encoded.word != SPECIAL])
+        assert encoded.word[encoded.word != SPECIAL_TOKEN].tolist() == sorted(
+            encoded.word[encoded.word != SPECIAL_TOKEN]
+        )
         for number, word in enumerate(words):
             tokens = encoded.ids[encoded.word == number].tolist()
             decoded = model.tokenizer.decode(tokens).replace(" ", "").replace("▁", "")
@@ -54,7 +56,7 @@ def test_words_hold_the_tokens_of_their_characters(tiny: Tiny, family: str) -> N
 )
 def test_words_are_numbered_in_order_and_in_range(tiny: Tiny, words: list[str], family: str) -> None:
     (encoded,) = encode_words(tiny(family), [words])
-    numbers = encoded.word[encoded.word != SPECIAL].tolist()
+    numbers = encoded.word[encoded.word != SPECIAL_TOKEN].tolist()
     assert numbers == sorted(numbers)
     assert all(0 <= number < len(words) for number in numbers)
     assert len(encoded.ids) == len(encoded.word)
@@ -65,7 +67,7 @@ def test_words_may_contain_spaces(tiny: Tiny) -> None:
         (encoded,) = encode_words(tiny(family), [["the cat", "sat"]])
         (joined,) = encode_sentences(tiny(family), ["the cat sat"])
         assert encoded.ids.tolist() == joined.ids.tolist()
-        assert set(encoded.word.tolist()) - {SPECIAL} == {0, 1}
+        assert set(encoded.word.tolist()) - {SPECIAL_TOKEN} == {0, 1}
 
 
 def test_many_texts_are_encoded_in_order(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +76,7 @@ def test_many_texts_are_encoded_in_order(tiny: Tiny, monkeypatch: pytest.MonkeyP
     model = tiny("bert")
     whole = encode_sentences(model, SENTENCES)
     words = encode_words(model, [text.split() for text in SENTENCES])
-    monkeypatch.setattr(encoding, "CHUNK", 2)
+    monkeypatch.setattr(encoding, "TEXTS_PER_CALL", 2)
     for a, b in zip(whole, encode_sentences(model, SENTENCES), strict=True):
         assert a.ids.tolist() == b.ids.tolist()
     for a, b in zip(words, encode_words(model, [text.split() for text in SENTENCES]), strict=True):

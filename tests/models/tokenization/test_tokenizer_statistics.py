@@ -64,7 +64,7 @@ def test_characters_that_the_vocabulary_cannot_write(model: LoadedModel) -> None
 def test_a_script_is_known_by_its_pieces(model: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = script_pieces(model.tokenizer)
     assert pieces["Latn"] > pieces["Thai"] == 0
-    monkeypatch.setattr(module, "FEWEST", pieces["Latn"])
+    monkeypatch.setattr(module, "MIN_SCRIPT_PIECES", pieces["Latn"])
     found = tokenizer_statistics(model, ["cat sat ไทย 12"])
     assert found.words_in_known_scripts == pytest.approx(2 / 3)  # a number is in no script
     assert found.scripts["Latn"].known and not found.scripts["Thai"].known

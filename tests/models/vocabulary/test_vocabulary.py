@@ -32,9 +32,9 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 from isogloss.models.tokenization.training import train_tokenizer
 from isogloss.models.vocabulary.embeddings import token_tables
-from isogloss.models.vocabulary.extension import extend_vocabulary, extension
+from isogloss.models.vocabulary.extension import extend_vocabulary, extend_with_statistics
 from isogloss.models.vocabulary.merges import frequent_pairs
-from isogloss.models.vocabulary.tokenizers import grow
+from isogloss.models.vocabulary.tokenizers import extend_tokenizer
 
 OLD = SENTENCES * 3
 NEW = ["мы ходим в лес и ходим в поле", "лес и поле, поле и лес", "qarğa qarğaya qarğalar", "ходим qarğa лес"] * 4
@@ -83,7 +83,7 @@ def test_what_is_unknown_is_never_joined() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_new_text_is_cut_into_fewer_known_pieces(kind: str, trained: Any) -> None:
     old = trained(kind)
-    grown = grow(old, NEW, 60)
+    grown = extend_tokenizer(old, NEW, 60)
     vocabulary = grown.tokenizer.get_vocab()
     assert 0 < len(grown.parts) <= 60
     assert [vocabulary[piece] for piece in grown.parts] == list(range(len(old), len(old) + len(grown.parts)))
@@ -101,7 +101,9 @@ def test_new_text_is_cut_into_fewer_known_pieces(kind: str, trained: Any) -> Non
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_parts_spell_the_piece(kind: str, trained: Any) -> None:
-    for piece, parts in grow(trained(kind), ["matcat catmat dortsat"] * 3, 30).parts.items():  # no new characters
+    for piece, parts in extend_tokenizer(
+        trained(kind), ["matcat catmat dortsat"] * 3, 30
+    ).parts.items():  # no new characters
         first, *others = parts
         assert first + "".join(part.removeprefix("##") for part in others) == piece
         assert all(part in trained(kind).get_vocab() for part in parts)
@@ -109,7 +111,7 @@ def test_parts_spell_the_piece(kind: str, trained: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
 def test_old_text_is_cut_as_before_but_for_joined_pieces(kind: str, trained: Any) -> None:
-    old, grown = trained(kind), grow(trained(kind), NEW, 60).tokenizer
+    old, grown = trained(kind), extend_tokenizer(trained(kind), NEW, 60).tokenizer
     same = 0
     for line in OLD:
         before, after = (_ends(t, line) for t in (old, grown))
@@ -124,7 +126,7 @@ def _ends(tokenizer: Any, line: str) -> list[int]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_text_of_another_script_is_cut_as_before(kind: str, trained: Any) -> None:
-    old, grown = trained(kind), grow(trained(kind), ["ходим qarğa лес"] * 4, 25).tokenizer
+    old, grown = trained(kind), extend_tokenizer(trained(kind), ["ходим qarğa лес"] * 4, 25).tokenizer
     for line in (SENTENCES[3], SENTENCES[5]):
         assert old(line)["input_ids"] == grown(line)["input_ids"]
 
@@ -135,7 +137,7 @@ def test_any_text_survives(lines: list[str], size: int) -> None:
     for kind in KINDS:
         old = _cached(kind)
         try:
-            grown = grow(old, lines * 2, size)
+            grown = extend_tokenizer(old, lines * 2, size)
         except UsageError:
             continue
         assert len(grown.parts) <= size
@@ -155,12 +157,12 @@ def _cached(kind: str) -> Any:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_text_gives_the_same_pieces(kind: str, trained: Any) -> None:
-    assert grow(trained(kind), NEW, 40).parts == grow(trained(kind), NEW[::-1], 40).parts
+    assert extend_tokenizer(trained(kind), NEW, 40).parts == extend_tokenizer(trained(kind), NEW[::-1], 40).parts
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_plain_transformers_reads_the_tokenizer(kind: str, trained: Any, tmp_path: Path) -> None:
-    grown = grow(trained(kind), NEW, 60).tokenizer
+    grown = extend_tokenizer(trained(kind), NEW, 60).tokenizer
     grown.save_pretrained(tmp_path)
     again = AutoTokenizer.from_pretrained(tmp_path)
     assert [again(line)["input_ids"] for line in NEW + OLD] == [grown(line)["input_ids"] for line in NEW + OLD]
@@ -176,7 +178,7 @@ def test_published_classes_of_tokenizers(kind: str, trained: Any, tmp_path: Path
         tokenizer = XLMRobertaTokenizer(vocab=[*words, ("<mask>", 0.0)])
     tokenizer.save_pretrained(tmp_path / "old")
     old: Any = AutoTokenizer.from_pretrained(tmp_path / "old")
-    grown = grow(old, NEW, 60)
+    grown = extend_tokenizer(old, NEW, 60)
     grown.tokenizer.save_pretrained(tmp_path / "new")
     again = AutoTokenizer.from_pretrained(tmp_path / "new")
     assert type(again) is type(tokenizer)
@@ -191,7 +193,7 @@ def test_published_classes_of_tokenizers(kind: str, trained: Any, tmp_path: Path
 def test_added_tokens_keep_their_ids(trained: Any) -> None:
     old = copy.deepcopy(trained("unigram"))
     old.add_tokens(["<one>", "<two>"])
-    grown = grow(old, NEW, 30)
+    grown = extend_tokenizer(old, NEW, 30)
     assert grown.first == len(old)
     assert grown.tokenizer("<one>", add_special_tokens=False)["input_ids"][-1] == len(old) - 2
     ids = [number for line in NEW for number in grown.tokenizer(line)["input_ids"]]
@@ -202,7 +204,7 @@ def test_added_tokens_keep_their_ids(trained: Any) -> None:
 def test_every_family_takes_new_pieces(family: str, tiny: Any) -> None:
     model = tiny(family)
     before = sentence_states(model, SENTENCES[3:4]).collect()
-    changed, told = extension(model, NEW, 40)
+    changed, told = extend_with_statistics(model, NEW, 40)
     assert changed.body.get_input_embeddings().weight.shape[0] >= max(changed.tokenizer.get_vocab().values()) + 1
     assert changed.body.config.vocab_size == changed.body.get_input_embeddings().weight.shape[0]
     after = sentence_states(changed, SENTENCES[3:4]).collect()
@@ -232,7 +234,7 @@ def with_head(family: str, folder: Path, tied: bool) -> LoadedModel:
 @pytest.mark.parametrize("family", ["bert", "xlm-roberta", "xlm-roberta-xl", "modernbert", *CAUSAL])
 def test_heads_are_resized_and_read_back(family: str, tied: bool, tmp_path: Path) -> None:
     model = with_head(family, tmp_path / "old", tied)
-    grown = grow(model.tokenizer, NEW, 40)
+    grown = extend_tokenizer(model.tokenizer, NEW, 40)
     changed = extend_vocabulary(model, NEW, 40)
     numbers, old = model.tokenizer.get_vocab(), token_tables(model.network)
     new = token_tables(changed.network)
@@ -258,7 +260,7 @@ def test_heads_are_resized_and_read_back(family: str, tied: bool, tmp_path: Path
 
 def test_our_own_networks_take_new_pieces(tmp_path: Path) -> None:
     model = load_model(build_scheme("normformer", False, tmp_path / "a"), head="mlm", device="cpu")
-    changed, told = extension(model, NEW, 30)
+    changed, told = extend_with_statistics(model, NEW, 30)
     network: Any = changed.network
     network.save_pretrained(tmp_path / "b")
     changed.tokenizer.save_pretrained(tmp_path / "b")
@@ -325,11 +327,11 @@ def test_wrong_arguments_are_told(tiny: Any) -> None:
         extend_vocabulary(model, "text", 5)
     with pytest.raises(UnknownName, match="did you mean 'random'"):
         extend_vocabulary(model, NEW, 5, initial="randon")
-    with pytest.raises(UsageError, match="belong together"):
+    with pytest.raises(UsageError, match="must be passed together"):
         extend_vocabulary(model, NEW, 5, initial="lexicon")
     with pytest.raises(UsageError, match="no text"):
         extend_vocabulary(model, [], 5)
-    with pytest.raises(UsageError, match="nothing that the tokenizer would need"):
+    with pytest.raises(UsageError, match="every frequent word of the text is already one piece"):
         extend_vocabulary(model, ["x"], 5)
 
 
@@ -346,7 +348,7 @@ def test_real_text_of_unseen_languages(kind: str) -> None:
     words = [word for line in english[900:] for word in line.split()]
     for lang in ("ug", "mt"):
         text = lines(lang, 400)
-        grown = grow(old, text[:300], 300)
+        grown = extend_tokenizer(old, text[:300], 300)
         ids = [n for line in text[300:] for n in grown.tokenizer(line, add_special_tokens=False)["input_ids"]]
         assert sum(n >= grown.first for n in ids) / len(ids) > 0.25
         assert sum(n == old.unk_token_id for n in ids) / len(ids) < 0.01

@@ -20,7 +20,7 @@ import isogloss as ig
 from isogloss.core.errors import UsageError
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel, clone
-from isogloss.models.states.pooling import evaluating
+from isogloss.models.states.pooling import evaluation_mode
 from isogloss.training.adjustment.adjust import adjustment_objective, read_adjustment_log
 from isogloss.training.adjustment.loss import AlignmentLoss
 from isogloss.training.adjustment.pairs import encode_pairs
@@ -207,6 +207,6 @@ def test_what_cannot_be_is_told(bert: LoadedModel, monkeypatch: pytest.MonkeyPat
 
 def test_evaluation_mode_is_left_as_it_was(bert: LoadedModel) -> None:
     body = clone(bert).body.train()
-    with evaluating(body):
+    with evaluation_mode(body):
         assert not body.training
     assert body.training

@@ -62,7 +62,7 @@ def test_a_bitext_may_link_sub_words(bert: LoadedModel) -> None:
     assert example.arrays["held"].tolist() == [1] * (count[0] + 2)
     with pytest.raises(UsageError, match="got 'Lechat', which its tokenizer does not have"):
         encode_pairs(bert, [one("Lechat", "The", "0-0")], PairOptions(words="pieces"))
-    with pytest.warns(UserWarning, match="1 of 1 sentences cut"):
+    with pytest.warns(UserWarning, match="1 of 1 sentences truncated"):
         encode_pairs(bert, [one(" ".join(pieces[0].split()[:1] * 600), pieces[1], "0-0")], PairOptions(words="pieces"))
 
 

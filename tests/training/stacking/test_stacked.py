@@ -102,7 +102,7 @@ def one_shape(texts: list[list[Example]]) -> Shape:
 def outputs(network: Any, head: str, batch: Batch, filler: int) -> Tensor:
     """What a network says of windows and words; 0 for padding, of which nobody asks."""
     if head == "parser":
-        scores = network(**batch.inputs, places=batch.token_index, known=batch.word_mask)
+        scores = network(**batch.inputs, places=batch.token_index, word_mask=batch.word_mask)
         relations = network.relations(scores, batch.arrays["heads"].clamp(min=0))
         arcs = scores.arcs.where(torch.isfinite(scores.arcs), 0)
         return torch.cat([arcs, relations], -1) * batch.word_mask[..., None]

@@ -1,20 +1,20 @@
-"""Adapters inside a text stack: modules of their own beside the model's, and hooks that let the states pass through.
+"""Adapters inside a text stack: extra modules, and hooks that pass the states through them.
 
-The order is that of MAD-X: an invertible adapter after the embeddings; in every block the language's adapter, then the
-task's; the invertible adapter's inverse before the output embeddings. With r a sub-layer's output, x the residual
-stream before it and N the norm behind (pre-LN blocks have none there),
+The order is that of MAD-X: an invertible adapter after the embeddings; in every block the language adapter, then the
+task adapter; the inverse of the invertible adapter before the output embeddings. With r the output of a sub-layer, x
+the residual stream before it and N the following norm (pre-LN blocks have none),
 
-    pfeiffer:  L = r + U₁ relu(D₁ N(x + r)),  T = r + U₂ relu(D₂ L),  and the block goes on with N(x + T)
-    houlsby:   L = r + U₁ relu(D₁ r),         T = r + U₂ relu(D₂ L),  after attention too
+    pfeiffer:  L = r + U₁ relu(D₁ N(x + r)),  T = r + U₂ relu(D₂ L),  the output is N(x + T)
+    houlsby:   L = r + U₁ relu(D₁ r),         T = r + U₂ relu(D₂ L),  after attention, too
 
-so that a task's adapter reads what the language's made, while the residual of both is r, as published. Hooks are
-methods of modules within the stack: a deep copy of the model has hooks that lead to its own adapters.
+The task adapter reads the output of the language adapter, and the residual of both is r, as published. Hooks are
+methods of modules inside the stack: the hooks of a deep copy use the adapters of the copy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from torch import Tensor, nn
 
@@ -25,13 +25,13 @@ from isogloss.models.loading.loaded_model import LoadedModel
 
 Placement = Literal["pfeiffer", "houlsby"]
 PLACEMENTS = ("pfeiffer", "houlsby")
-LANGUAGE, TASK = "language", "task"  # from below to above
+LANGUAGE, TASK = "language", "task"  # in the order of computation
 ROLES = (LANGUAGE, TASK)
-NAME = "adapters"  # of the stack, as a sub-module of the body
+STACK_NAME = "adapters"  # sub-module of the body
 
 
-class Site(nn.Module):
-    """The adapters after one sub-layer; without any, states pass unchanged."""
+class SublayerAdapters(nn.Module):
+    """The adapters after one sub-layer; without adapters the states do not change."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,12 +41,12 @@ class Site(nn.Module):
 
     def keep_residual(self, _module: nn.Module, _inputs: Any, output: Any) -> None:
         if self.language is not None and self.task is not None:
-            self.residual = _states(output)
+            self.residual = _hidden_states(output)
 
     def before_norm(self, norm: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         if self.language is None and self.task is None:
             return inputs
-        # `forward` itself: calling the norm would lead back here
+        # `forward`, because calling the norm would run this hook again
         return (inputs[0] + self._added(norm.forward(inputs[0])), *inputs[1:])
 
     def after_block(self, _module: nn.Module, _inputs: Any, output: Any) -> Any:
@@ -59,12 +59,12 @@ class Site(nn.Module):
     def _changed(self, output: Any) -> Any:
         if self.language is None and self.task is None:
             return output
-        states = _states(output)
+        states = _hidden_states(output)
         changed = states + self._added(states)
         return (changed, *output[1:]) if isinstance(output, tuple) else changed
 
     def _added(self, states: Tensor) -> Tensor:
-        """What is added to r in the end."""
+        """The term that is added to r."""
         residual, self.residual = self.residual, None
         added: Tensor
         if self.language is not None:
@@ -78,8 +78,8 @@ class Site(nn.Module):
         return added
 
 
-class Gate(nn.Module):
-    """The invertible adapter between the embeddings and the first block, and back before the output embeddings."""
+class EmbeddingAdapter(nn.Module):
+    """The invertible adapter between the embeddings and the first block; its inverse before the output embeddings."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,17 +99,17 @@ class Gate(nn.Module):
         return (undone, *inputs[1:])
 
 
-class Stack(nn.Module):
-    """All adapters of a model: a gate, and the sites of its blocks from below to above."""
+class AdapterStack(nn.Module):
+    """All adapters of a model: the embedding adapter (`gate`) and the sub-layers of its blocks (`sites`)."""
 
     def __init__(self, placement: Placement, sites: int):
         super().__init__()
         self.placement = placement
-        self.gate = Gate()
-        self.sites = nn.ModuleList(Site() for _ in range(sites))
+        self.gate = EmbeddingAdapter()
+        self.sites = nn.ModuleList(SublayerAdapters() for _ in range(sites))
 
-    def put(self, role: str, sites: list[Mixture], gate: Mixture | None = None) -> None:
-        """Set the adapters of a role in place of those that are there."""
+    def set_role(self, role: str, sites: list[Mixture], gate: Mixture | None = None) -> None:
+        """Replace the adapters of a role."""
         self.remove(role)
         for site, mixture in zip(self.sites, sites, strict=True):
             setattr(site, role, mixture)
@@ -121,29 +121,31 @@ class Stack(nn.Module):
             setattr(part, role, None)
 
     def parts(self, role: str) -> list[Mixture]:
-        """The mixtures of a role: of the gate, if it has one, then of every site."""
-        found = [getattr(self.gate, role, None), *(getattr(site, role) for site in self.sites)]
-        return [part for part in found if part is not None]
+        """The mixtures of a role: of the embedding adapter if there is one, then of every sub-layer."""
+        candidates = [getattr(self.gate, role, None), *(getattr(site, role) for site in self.sites)]
+        return [part for part in candidates if part is not None]
 
     def mixtures(self) -> Iterator[Mixture]:
-        """Those of more than one member."""
+        """Mixtures of more than one member."""
         return (part for role in ROLES for part in self.parts(role) if len(part.members) > 1)
 
 
-def stack_of(body: nn.Module) -> Stack | None:
-    """The adapters of a text stack, if it has any."""
-    found = getattr(body, NAME, None)
-    return found if isinstance(found, Stack) else None
+def stack_of(body: nn.Module) -> AdapterStack | None:
+    """The adapters of a text stack, or None."""
+    stack = getattr(body, STACK_NAME, None)
+    return stack if isinstance(stack, AdapterStack) else None
 
 
-def attach(model: LoadedModel, placement: Placement) -> Stack:
-    """The model's stack; an empty one is put in where there is none."""
+def get_or_add_stack(model: LoadedModel, placement: Placement) -> AdapterStack:
+    """The adapters of the model; an empty stack is added if there is none."""
     stack = stack_of(model.body)
     if stack is None:
-        stack = _hooked(model, placement)
-        model.body.add_module(NAME, stack)
+        stack = _add_stack(model, placement)
+        model.body.add_module(STACK_NAME, stack)
     if stack.placement != placement:
-        raise UsageError(f"adapters: those in the model are placed as '{stack.placement}', these as '{placement}'")
+        raise UsageError(
+            f"adapters: the model has adapters with placement='{stack.placement}', got placement='{placement}'"
+        )
     return stack
 
 
@@ -157,22 +159,22 @@ def adapter_sites(model: LoadedModel) -> AdapterSites:
     return model.family.adapters
 
 
-def _hooked(model: LoadedModel, placement: Placement) -> Stack:
-    places, blocks = adapter_sites(model), model.blocks
-    stack = Stack(placement, len(blocks) * (2 if placement == "houlsby" else 1))
-    sites: Iterator[Any] = iter(stack.sites)
+def _add_stack(model: LoadedModel, placement: Placement) -> AdapterStack:
+    sites, blocks = adapter_sites(model), model.blocks
+    stack = AdapterStack(placement, len(blocks) * (2 if placement == "houlsby" else 1))
+    sublayers = cast(Iterator[SublayerAdapters], iter(stack.sites))
     for block in blocks:
-        after = block.get_submodule(places.feed_forward)
+        feed_forward = block.get_submodule(sites.feed_forward)
         if placement == "houlsby":
-            block.get_submodule(places.attention).register_forward_hook(next(sites).after_sublayer)
-            after.register_forward_hook(next(sites).after_sublayer)
+            block.get_submodule(sites.attention).register_forward_hook(next(sublayers).after_sublayer)
+            feed_forward.register_forward_hook(next(sublayers).after_sublayer)
             continue
-        site = next(sites)
-        after.register_forward_hook(site.keep_residual)
-        if places.norm is None:
+        site = next(sublayers)
+        feed_forward.register_forward_hook(site.keep_residual)
+        if sites.norm is None:
             block.register_forward_hook(site.after_block)
         else:
-            block.get_submodule(places.norm).register_forward_pre_hook(site.before_norm)
+            block.get_submodule(sites.norm).register_forward_pre_hook(site.before_norm)
     blocks[0].register_forward_pre_hook(stack.gate.before_blocks, with_kwargs=True)
     network: Any = model.network
     if network is not model.body:
@@ -180,6 +182,6 @@ def _hooked(model: LoadedModel, placement: Placement) -> Stack:
     return stack
 
 
-def _states(output: Any) -> Tensor:
+def _hidden_states(output: Any) -> Tensor:
     states: Tensor = output[0] if isinstance(output, tuple) else output
     return states

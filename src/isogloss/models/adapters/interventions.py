@@ -1,11 +1,11 @@
-"""Adapters as model changes: new ones to be trained while the model stays as it is, and saved ones put to use.
+"""Interventions that insert adapters: new ones to be trained, and saved ones.
 
-    language_adapter()       a new one, for `adapt(model, text, adapter=…)`
-    task_adapter()           a new one, for `transfer(…, before=[…])`
-    use_adapter("folder")    one that was trained before; several folders are an ensemble
+    language_adapter()       a new adapter for `adapt(model, text, adapter=…)`
+    task_adapter()           a new adapter for `transfer(…, before=[…])`
+    use_adapter("folder")    a saved adapter; several folders are an ensemble
 
-All freeze the model: what is trained afterwards is the new adapter and, in fine-tuning, the task's head. A language's
-adapter is exchanged by using another.
+All freeze the model: afterwards the new adapter and, in fine-tuning, the head of the task are trained. Using another
+language adapter replaces the current one.
 """
 
 from __future__ import annotations
@@ -22,16 +22,24 @@ from isogloss.core.seeds import derive_seed
 from isogloss.models.adapters.files import read_adapter, weights_hash
 from isogloss.models.adapters.hooks import LANGUAGE, PLACEMENTS, TASK, Placement
 from isogloss.models.adapters.lora import Lora, inject_lora
-from isogloss.models.adapters.weights import LORA, Shape, copy_weights, fill, lora_weights, member_weights, train_only
+from isogloss.models.adapters.weights import (
+    LORA,
+    AdapterShape,
+    copy_weights,
+    insert_adapters,
+    lora_weights,
+    member_weights,
+    train_only,
+)
 from isogloss.models.loading.loaded_model import LoadedModel
 
 LANGUAGE_REDUCTION, TASK_REDUCTION, COUPLING_REDUCTION = 2, 16, 2  # as in MAD-X
-WEIGHTS = ("uniform", "entropy")
+ENSEMBLE_WEIGHTS = ("uniform", "entropy")
 
 
 @dataclass(frozen=True)
 class NewAdapter:
-    """What `language_adapter` and `task_adapter` make: called with a model, it changes that model and returns it."""
+    """The intervention of `language_adapter` and `task_adapter`: changes the model in place and returns it."""
 
     role: str
     reduction: int
@@ -39,10 +47,12 @@ class NewAdapter:
     invertible: bool = False
 
     def __call__(self, model: LoadedModel, *, seed: int) -> LoadedModel:
-        shape = Shape(max(1, model.hidden_size // self.reduction), COUPLING_REDUCTION if self.invertible else None)
+        shape = AdapterShape(
+            max(1, model.hidden_size // self.reduction), COUPLING_REDUCTION if self.invertible else None
+        )
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(derive_seed(seed, "adapter", self.role))
-            fill(model, self.role, self.placement, [shape])
+            insert_adapters(model, self.role, self.placement, [shape])
         return train_only(model, self.role)
 
     def __repr__(self) -> str:
@@ -53,10 +63,12 @@ class NewAdapter:
 def language_adapter(
     reduction: int = LANGUAGE_REDUCTION, *, placement: Placement = "pfeiffer", invertible: bool = True
 ) -> NewAdapter:
-    """A new language adapter, the identity at first; its bottlenecks are `reduction` times narrower than the model.
+    """An intervention that adds a language adapter, initialised as the identity.
 
-    `placement`: "pfeiffer" (after each feed-forward, as in MAD-X) or "houlsby" (after attention too). `invertible`:
-    with an adapter of the embeddings, undone before the output embeddings.
+    Args:
+        reduction: Hidden size divided by the size of the bottlenecks.
+        placement: "pfeiffer" (after each feed-forward, as in MAD-X) or "houlsby" (after attention, too).
+        invertible: Add an invertible adapter after the embeddings, inverted before the output embeddings.
 
     >>> language_adapter(4)
     language_adapter(reduction=4, placement='pfeiffer', invertible=True)
@@ -65,7 +77,11 @@ def language_adapter(
 
 
 def task_adapter(reduction: int = TASK_REDUCTION, *, placement: Placement = "pfeiffer") -> NewAdapter:
-    """A new task adapter, above the language's where there is one.
+    """An intervention that adds a task adapter after the language adapter, if there is one.
+
+    Args:
+        reduction: Hidden size divided by the size of the bottlenecks.
+        placement: "pfeiffer" (after each feed-forward) or "houlsby" (after attention, too).
 
     >>> task_adapter()
     task_adapter(reduction=16, placement='pfeiffer')
@@ -75,7 +91,7 @@ def task_adapter(reduction: int = TASK_REDUCTION, *, placement: Placement = "pfe
 
 @dataclass(frozen=True)
 class UseAdapter:
-    """What `use_adapter` makes: called with a model, it puts the saved adapters in place of those of their role."""
+    """The intervention of `use_adapter`: replaces the adapters of a role by saved ones."""
 
     folders: tuple[str, ...]
     weights: str = "uniform"
@@ -86,18 +102,18 @@ class UseAdapter:
         role, placement = saved[0].role, saved[0].placement
         for other in saved[1:]:
             if (other.role, other.placement) != (role, placement) or role == LORA:
-                raise UsageError(f"{self!r}: an ensemble is of bottleneck adapters of one role and placement")
+                raise UsageError(f"{self!r}: expected an ensemble of bottleneck adapters of one role and placement")
         if role == LORA:
             inject_lora(model, saved[0].options)
             copy_weights(saved[0].weights, lora_weights(model.body), saved[0].folder)
         else:
-            fill(model, role, placement, [Shape(**one.options) for one in saved])
-            for number, one in enumerate(saved):
-                copy_weights(one.weights, member_weights(model.body, role, number), one.folder)
+            insert_adapters(model, role, placement, [AdapterShape(**adapter.options) for adapter in saved])
+            for number, adapter in enumerate(saved):
+                copy_weights(adapter.weights, member_weights(model.body, role, number), adapter.folder)
         return train_only(model, role if self.train else None)
 
     def digest(self) -> str:
-        """A hash of what is in the folders."""
+        """A hash of the weights in the folders."""
         return " ".join(map(weights_hash, self.folders))
 
     def __repr__(self) -> str:
@@ -110,17 +126,20 @@ class UseAdapter:
 def use_adapter(
     *folders: str | os.PathLike[str], weights: Literal["uniform", "entropy"] = "uniform", train: bool = False
 ) -> UseAdapter:
-    """Saved adapters as a model change; several of them act as their weighted mean in every layer.
+    """An intervention that inserts saved adapters; several act as their weighted mean in every layer.
 
-    `weights`: all the same, or, in `transfer(…, swap=…)`, for each batch those with which the task's predictions have
-    least entropy (EMEA, Wang et al. 2021). `train`: go on training it; it is frozen otherwise.
+    Args:
+        folders: Folders of saved adapters.
+        weights: "uniform", or "entropy" to minimise the entropy of the predictions for each batch in
+            `transfer(…, swap=…)` (EMEA, Wang et al. 2021).
+        train: Continue training the adapter instead of freezing it.
 
     >>> use_adapter("adapters/fr", "adapters/es", weights="entropy")
     use_adapter('adapters/fr', 'adapters/es', weights='entropy')
     """
-    check_name(weights, WEIGHTS, "weights")
+    check_name(weights, ENSEMBLE_WEIGHTS, "weights")
     if not folders:
-        raise UsageError("use_adapter: expected the folder of an adapter, or several")
+        raise UsageError("use_adapter: expected at least one folder of an adapter")
     if (weights == "entropy" and len(folders) == 1) or (train and len(folders) > 1):
         raise UsageError("use_adapter: weights='entropy' is for several adapters, train=True for one")
     return UseAdapter(tuple(os.fspath(folder) for folder in folders), weights, train)
@@ -133,8 +152,8 @@ def _reduction(value: int) -> int:
 
 
 def _placement(value: str) -> Placement:
-    found: Any = check_name(value, PLACEMENTS, "placement")
-    return found  # type: ignore[no-any-return]
+    placement: Any = check_name(value, PLACEMENTS, "placement")
+    return placement  # type: ignore[no-any-return]
 
 
 Adapter = NewAdapter | UseAdapter | Lora

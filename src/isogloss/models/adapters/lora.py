@@ -1,7 +1,7 @@
-"""LoRA (Hu et al. 2022) through the package `peft`: low-rank matrices beside the linear layers of attention.
+"""LoRA (Hu et al. 2022) with the package `peft`: low-rank matrices for the linear layers of attention.
 
-The package wraps each layer in a module of its own, which would rename the model's weights; here they keep their names
-wherever weights are saved or loaded, so that plain `transformers` still finds the model in the files.
+`peft` wraps each layer in a module, which would rename the weights of the model. Here they keep their names when
+weights are saved or loaded, so that plain transformers can load the files.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from torch import nn
 
 from isogloss.core.errors import MissingExtra, UsageError
 from isogloss.core.seeds import derive_seed
-from isogloss.models.adapters.weights import LORA, describe_adapters, description, lora_weights, train_only
+from isogloss.models.adapters.weights import LORA, adapter_description, describe_adapters, lora_weights, train_only
 from isogloss.models.loading.loaded_model import LoadedModel
 
-WRAPPED = ".base_layer."  # how the package names what it wraps
+WRAPPED_LAYER = ".base_layer."  # the name of the wrapped layer in peft
 
 
 @dataclass(frozen=True)
 class Lora:
-    """What `lora` makes: called with a model, it changes that model and returns it."""
+    """The intervention of `lora`: changes the model in place and returns it."""
 
     rank: int
     alpha: float
@@ -39,7 +39,12 @@ class Lora:
 
 
 def lora(rank: int = 8, *, alpha: float = 16, dropout: float = 0.0) -> Lora:
-    """New low-rank matrices, the identity at first, beside every linear layer of attention; the model is frozen.
+    """An intervention that adds low-rank matrices to every linear layer of attention and freezes the model.
+
+    Args:
+        rank: The rank of the matrices.
+        alpha: The scale of their product, divided by the rank.
+        dropout: The dropout of their input.
 
     >>> lora(4)
     lora(rank=4, alpha=16, dropout=0.0)
@@ -50,21 +55,24 @@ def lora(rank: int = 8, *, alpha: float = 16, dropout: float = 0.0) -> Lora:
 
 
 def inject_lora(model: LoadedModel, options: dict[str, Any]) -> None:
-    """Wrap the layers of attention; where they are wrapped already, nothing is left to do but to check the sizes."""
+    """Wrap the linear layers of attention; if they are wrapped already, only check the options."""
     if lora_weights(model.body):
-        if (told := description(model.body)[LORA]) != options:
-            raise UsageError(f"the model has low-rank matrices already, with {told}; load it anew")
+        if (current := adapter_description(model.body)[LORA]) != options:
+            raise UsageError(f"the model has low-rank matrices already, with {current}; load it again")
         return
     try:
         from peft import LoraConfig, inject_adapter_in_model
     except ImportError:
         raise MissingExtra("peft", "adapters") from None
-    matrices = LoraConfig(
-        r=options["rank"], lora_alpha=options["alpha"], lora_dropout=options["dropout"], target_modules=layers(model)
+    lora_config = LoraConfig(
+        r=options["rank"],
+        lora_alpha=options["alpha"],
+        lora_dropout=options["dropout"],
+        target_modules=attention_layers(model),
     )
     device = model.device
     with torch.random.fork_rng(devices=[]):
-        inject_adapter_in_model(matrices, model.body)  # type: ignore[arg-type]
+        inject_adapter_in_model(lora_config, model.body)  # type: ignore[arg-type]
     nn.Module.to(model.body, device)
     model.body.train(model.network.training)
     hooked: Any = model.body
@@ -73,7 +81,7 @@ def inject_lora(model: LoadedModel, options: dict[str, Any]) -> None:
     describe_adapters(model, LORA, options)
 
 
-def layers(model: LoadedModel) -> list[str]:
+def attention_layers(model: LoadedModel) -> list[str]:
     """The names of the linear layers of attention in every block."""
     if not model.family.attention:
         model_type = model.body.config.model_type
@@ -88,12 +96,12 @@ def layers(model: LoadedModel) -> list[str]:
 
 
 def _plain_names(_module: nn.Module, state: dict[str, Any], prefix: str, _metadata: Any) -> None:
-    for name in [name for name in state if name.startswith(prefix) and WRAPPED in name]:
-        state[name.replace(WRAPPED, ".")] = state.pop(name)
+    for name in [name for name in state if name.startswith(prefix) and WRAPPED_LAYER in name]:
+        state[name.replace(WRAPPED_LAYER, ".")] = state.pop(name)
 
 
 def _wrapped_names(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
-    for wrapped in [name for name, _ in module.named_parameters() if WRAPPED in name]:
-        plain = prefix + wrapped.replace(WRAPPED, ".")
+    for wrapped in [name for name, _ in module.named_parameters() if WRAPPED_LAYER in name]:
+        plain = prefix + wrapped.replace(WRAPPED_LAYER, ".")
         if plain in state:
             state[prefix + wrapped] = state.pop(plain)

@@ -1,8 +1,8 @@
-"""The small networks that adapters are made of: bottlenecks, an invertible one, and mixtures of several.
+"""The modules of adapters: bottlenecks, the invertible coupling layer, and mixtures of several.
 
-A bottleneck (Houlsby et al. 2019) adds U·relu(D·h) to a sub-layer's output; the invertible adapter of MAD-X
-(Pfeiffer et al. 2020) is a coupling layer (NICE, Dinh et al. 2015), whose inverse is known whatever its weights are.
-Both begin as the identity: the last projection is zero.
+A bottleneck (Houlsby et al. 2019) adds U·relu(D·h) to the output of a sub-layer. The invertible adapter of MAD-X
+(Pfeiffer et al. 2020) is a coupling layer (NICE, Dinh et al. 2015), which is invertible for any weights. Both are
+initialised as the identity: the last projection is zero.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-STANDARD_DEVIATION = 0.02  # of the first projection's weights, as BERT's own
+INITIAL_STD = 0.02  # of the first projection, as in BERT
 
 
 class Bottleneck(nn.Module):
-    """What an adapter adds: down to `inner` units, a rectifier, and up again.
+    """The term that an adapter adds: a down-projection to `inner` units, ReLU, and an up-projection.
 
     >>> bool(Bottleneck(8, 2)(torch.ones(1, 8)).any())
     False
@@ -26,7 +26,7 @@ class Bottleneck(nn.Module):
         super().__init__()
         self.down = nn.Linear(inputs, inner)
         self.up = nn.Linear(inner, outputs or inputs)
-        nn.init.normal_(self.down.weight, std=STANDARD_DEVIATION)
+        nn.init.normal_(self.down.weight, std=INITIAL_STD)
         for zero in (self.down.bias, self.up.weight, self.up.bias):
             nn.init.zeros_(zero)
 
@@ -36,7 +36,7 @@ class Bottleneck(nn.Module):
 
 
 class Coupling(nn.Module):
-    """Two halves of the units, each changed by what the other holds: o₁ = e₁ + F(e₂), o₂ = e₂ + G(o₁).
+    """A coupling of two halves of the units: o₁ = e₁ + F(e₂), o₂ = e₂ + G(o₁).
 
     >>> coupling, states = Coupling(4, 2), torch.rand(3, 4)
     >>> torch.equal(coupling.inverse(coupling(states)), states)
@@ -62,9 +62,9 @@ class Coupling(nn.Module):
 
 
 class Mixture(nn.Module):
-    """The weighted mean of what several modules make of the same states; weights are positive and add up to one.
+    """The weighted mean of the outputs of several modules; the weights are positive and sum to one.
 
-    `logits` are no weights to be trained with the others: they stay zero (the uniform mean) unless someone sets them.
+    `logits` are not trained: they stay zero (the uniform mean) unless they are set.
     """
 
     def __init__(self, members: Sequence[nn.Module]):
@@ -83,7 +83,7 @@ class Mixture(nn.Module):
         return torch.stack([member(states) for member in self.members], -1) @ self.weights.to(states.dtype)
 
     def inverse(self, states: Tensor) -> Tensor:
-        """Of the one member's; several together have none."""
+        """The inverse of the only member; a mixture of several has none."""
         (only,) = self.members
         undone: Tensor = only.inverse(states)  # type: ignore[operator]
         return undone

@@ -1,6 +1,6 @@
-"""What adapters a model has: putting them in, their weights by name, which of them are trained.
+"""The adapters of a model: insertion, weights by name, and which of them are trained.
 
-The body's configuration tells of them, so that a model that is saved with adapters inside can be read back.
+The configuration of the body describes them, so that a model saved with adapters can be loaded.
 """
 
 from __future__ import annotations
@@ -14,42 +14,42 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import InputError, UsageError
-from isogloss.models.adapters.hooks import LANGUAGE, Placement, attach, stack_of
+from isogloss.models.adapters.hooks import LANGUAGE, Placement, get_or_add_stack, stack_of
 from isogloss.models.adapters.modules import Bottleneck, Coupling, Mixture
 from isogloss.models.loading.loaded_model import LoadedModel
 
-CONFIG = "isogloss_adapters"  # in the body's configuration
-LORA = "lora"  # beside the roles of bottleneck adapters
+CONFIG_KEY = "isogloss_adapters"  # in the configuration of the body
+LORA = "lora"  # a role in addition to those of bottleneck adapters
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What an adapter is made of: units of its bottlenecks, and the reduction of its invertible part, if any."""
+class AdapterShape:
+    """Sizes of an adapter: units of its bottlenecks, and the reduction of its invertible part, if any."""
 
     inner: int
     invertible: int | None = None
 
 
-def fill(model: LoadedModel, role: str, placement: Placement, shapes: Sequence[Shape]) -> None:
-    """Put adapters of these shapes, the identity all of them, in place of those of a role."""
+def insert_adapters(model: LoadedModel, role: str, placement: Placement, shapes: Sequence[AdapterShape]) -> None:
+    """Replace the adapters of a role by new ones of these shapes, initialised as the identity."""
     invertible = [shape.invertible for shape in shapes if shape.invertible]
     if invertible and len(shapes) > 1 and model.network is not model.body:
-        raise UsageError("several invertible adapters together have no inverse: load the model without its head")
+        raise UsageError("an ensemble of invertible adapters has no inverse: load the model without its head")
     if invertible and len(invertible) < len(shapes):
-        raise UsageError("an ensemble is of adapters that all have an invertible part, or of such as have none")
-    stack = attach(model, placement)
+        raise UsageError("expected an ensemble in which all adapters or none have an invertible part")
+    stack = get_or_add_stack(model, placement)
     units, weight = model.hidden_size, next(model.body.parameters())
     with torch.random.fork_rng(devices=[]):
         sites = [Mixture([Bottleneck(units, shape.inner) for shape in shapes]) for _ in stack.sites]
         gate = Mixture([Coupling(units, reduction) for reduction in invertible]) if invertible else None
-    stack.put(role, sites, gate)
+    stack.set_role(role, sites, gate)
     stack.to(device=weight.device, dtype=weight.dtype)
     stack.train(model.network.training)
     describe_adapters(model, role, [asdict(shape) for shape in shapes], placement=placement)
 
 
 def member_weights(body: nn.Module, role: str, number: int = 0) -> dict[str, Tensor]:
-    """The weights of one adapter of a role, by names that do not depend on what else is in the model."""
+    """The weights of one adapter of a role, by names that do not depend on other adapters."""
     stack = stack_of(body)
     if stack is None or not stack.parts(role):
         raise UsageError(f"the model has no {role} adapter")
@@ -63,7 +63,7 @@ def member_weights(body: nn.Module, role: str, number: int = 0) -> dict[str, Ten
 
 
 def train_only(model: LoadedModel, role: str | None) -> LoadedModel:
-    """Freeze all of the network but the adapters of a role."""
+    """Freeze the network except the adapters of a role."""
     model.network.requires_grad_(False)
     trained: list[Tensor] = []
     stack = stack_of(model.body)
@@ -77,14 +77,14 @@ def train_only(model: LoadedModel, role: str | None) -> LoadedModel:
     return model
 
 
-def description(body: nn.Module) -> dict[str, Any]:
-    """What adapters a text stack has, as its configuration tells; nothing where it has none."""
-    return dict(getattr(body.config, CONFIG, None) or {})
+def adapter_description(body: nn.Module) -> dict[str, Any]:
+    """The description of the adapters in the configuration of a text stack; empty if there are none."""
+    return dict(getattr(body.config, CONFIG_KEY, None) or {})
 
 
 def describe_adapters(model: LoadedModel, key: str, value: Any, **more: Any) -> None:
     config: Any = model.body.config
-    setattr(config, CONFIG, {**description(model.body), key: value, **more})
+    setattr(config, CONFIG_KEY, {**adapter_description(model.body), key: value, **more})
 
 
 def lora_weights(body: nn.Module) -> dict[str, Tensor]:
@@ -93,7 +93,7 @@ def lora_weights(body: nn.Module) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def copy_weights(source: Mapping[str, Tensor], target: Mapping[str, Tensor], where: str | os.PathLike[str]) -> None:
-    """Set tensors by name; all must be there, in the same shapes."""
+    """Copy tensors by name; all must exist in the same shapes."""
     for name, tensor in target.items():
         got = tuple(source[name].shape) if name in source else "none"
         if got != tuple(tensor.shape):

@@ -1,8 +1,8 @@
-"""The baseline without pretraining: a highway BiLSTM over words and their characters, and its three networks.
+"""The baseline without pretraining: a highway BiLSTM over words and their characters, and its networks.
 
-After Dozat & Manning (2017), Dozat, Qi & Manning (2017) and Qi et al. (2018): a word is a learned vector, what a
-BiLSTM makes of its characters and, where given, a pretrained vector that stays as it is. Dropout masks are drawn
-once per sentence and kept over its words (Gal & Ghahramani, 2016); some known words are read as unknown ones.
+After Dozat & Manning (2017), Dozat, Qi & Manning (2017) and Qi et al. (2018): a word is represented by a learned
+vector, the output of a BiLSTM over its characters and optionally a frozen pretrained vector. Dropout masks are
+shared by all words of a sentence (Gal & Ghahramani, 2016); in training some known words are replaced by the unknown word.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from isogloss.models.heads.biaffine import BiaffineScorer, ParserScores
 from isogloss.models.heads.crf import LinearChainCrf
 
 UNKNOWN_WORD = 0
-CHAIN_SPREAD = 0.1
+CRF_EMBEDDING_STD = 0.1
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """What the encoder reads: `characters[sentence, place]`, and for each `[sentence, word]` the rest.
+    """Inputs of the encoder: `characters[sentence, place]`; the other tensors are `[sentence, word]`.
 
-    `places` counts over all characters of all sentences; a word's own characters are the `lengths` from there.
+    `places` is the index of the first character of a word among all characters; `lengths` is their number.
     """
 
     characters: Tensor
@@ -33,11 +33,11 @@ class Sentences:
     lengths: Tensor
     words: Tensor
     vectors: Tensor
-    known: Tensor  # False for padding
+    word_mask: Tensor  # False for padding
 
 
 class BilstmEncoder(nn.Module):
-    """`[sentence, word, unit]` of `2 * config.units` units; `words` and `characters` are sizes of vocabularies."""
+    """`[sentence, word, 2 * config.units]`; `words` and `characters` are vocabulary sizes."""
 
     def __init__(self, config: BilstmConfig, body: WordVectors, words: int, characters: int):
         super().__init__()
@@ -50,19 +50,19 @@ class BilstmEncoder(nn.Module):
         self.layers = nn.ModuleList(HighwayBilstm(size, config.units) for size in inputs)
 
     def forward(self, sentences: Sentences, vectors: Tensor) -> Tensor:
-        """`vectors[sentence, word, unit]`: the pretrained ones."""
-        known, share = sentences.known, self.config.dropout
-        parts = [self.words(self._forget(sentences.words.where(known, UNKNOWN_WORD)))]
+        """`vectors[sentence, word, unit]` are the pretrained vectors."""
+        word_mask, share = sentences.word_mask, self.config.dropout
+        parts = [self.words(self._forget(sentences.words.where(word_mask, UNKNOWN_WORD)))]
         parts.append(self.characters(sentences))
         if self.vectors:
             parts.append(self.vectors(vectors))
-        states, lengths = torch.cat(parts, -1), known.sum(1).cpu()
+        states, lengths = torch.cat(parts, -1), word_mask.sum(1).cpu()
         for layer in self.layers:
             states = layer(variational_dropout(states, share, self.training), lengths)
         return variational_dropout(states, share, self.training)
 
     def _forget(self, words: Tensor) -> Tensor:
-        """In training, some words as unknown ones: what they look like is then all there is to go by."""
+        """In training, replace some words by the unknown word, so that the characters must be used."""
         if not self.training:
             return words
         keep = torch.rand(words.shape, device=words.device) >= self.config.forget
@@ -70,7 +70,7 @@ class BilstmEncoder(nn.Module):
 
 
 class CharacterBilstm(nn.Module):
-    """A word as the last states of a BiLSTM over its characters, in both directions."""
+    """A word vector: the last states of a BiLSTM over the characters."""
 
     def __init__(self, characters: int, units: int):
         super().__init__()
@@ -78,18 +78,20 @@ class CharacterBilstm(nn.Module):
         self.lstm = nn.LSTM(units, units, batch_first=True, bidirectional=True)
 
     def forward(self, sentences: Sentences) -> Tensor:
-        known, lengths = sentences.known, sentences.lengths[sentences.known].cpu()
-        steps = torch.arange(int(lengths.max()), device=known.device)
+        word_mask, lengths = sentences.word_mask, sentences.lengths[sentences.word_mask].cpu()
+        steps = torch.arange(int(lengths.max()), device=word_mask.device)
         flat = sentences.characters.flatten()
-        spelled = flat[(sentences.places[known][:, None] + steps).clamp(max=len(flat) - 1)]  # beyond a word: unread
+        spelled = flat[
+            (sentences.places[word_mask][:, None] + steps).clamp(max=len(flat) - 1)
+        ]  # positions after a word are not read
         packed = pack_padded_sequence(self.embedding(spelled), lengths, batch_first=True, enforce_sorted=False)
         _, (ends, _) = self.lstm(packed)
         states = torch.cat([ends[0], ends[1]], -1)
-        return states.new_zeros(*known.shape, states.shape[-1]).masked_scatter(known[..., None], states)
+        return states.new_zeros(*word_mask.shape, states.shape[-1]).masked_scatter(word_mask[..., None], states)
 
 
 class HighwayBilstm(nn.Module):
-    """One layer with a gated way around it: LSTM(x) + σ(Gx) · tanh(Hx)."""
+    """A layer with a highway connection: LSTM(x) + σ(Gx) · tanh(Hx)."""
 
     def __init__(self, inputs: int, units: int):
         super().__init__()
@@ -104,7 +106,7 @@ class HighwayBilstm(nn.Module):
 
 
 class BilstmTagger(nn.Module):
-    """`[sentence, word, tag]`: scores of each word's tags; with `chain`, to be read by its `crf`."""
+    """`[sentence, word, tag]`: scores of the tags of each word; with `chain`, inputs of its `crf`."""
 
     def __init__(self, body: WordVectors, words: int, characters: int, tags: int, chain: bool = False):
         super().__init__()
@@ -113,9 +115,9 @@ class BilstmTagger(nn.Module):
         hidden = nn.Linear(2 * config.units, config.units)
         self.scorer = nn.Sequential(hidden, nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(config.units, tags))
         self.crf = LinearChainCrf(tags) if chain else None
-        if chain:  # names are mostly new words: small vectors at first are not learnt by heart so soon
+        if chain:  # names are mostly new words: small initial vectors delay memorisation
             for embedding in (self.encoder.words, self.encoder.characters.embedding):
-                nn.init.normal_(embedding.weight, std=CHAIN_SPREAD)
+                nn.init.normal_(embedding.weight, std=CRF_EMBEDDING_STD)
 
     def forward(self, sentences: Sentences) -> Tensor:
         scores: Tensor = self.scorer(self.encoder(sentences, self.body(sentences.vectors)))
@@ -123,7 +125,7 @@ class BilstmTagger(nn.Module):
 
 
 class BilstmParser(BiaffineScorer):
-    """The parser of `models.biaffine` over the BiLSTM's states; these learn to tell the words' tags too, if given."""
+    """The biaffine parser over the BiLSTM, optionally with a tagger as auxiliary task."""
 
     def __init__(self, body: WordVectors, words: int, characters: int, relations: int, tags: int = 0):
         config = body.config
@@ -132,9 +134,9 @@ class BilstmParser(BiaffineScorer):
         self.tagger = nn.Linear(2 * config.units, tags) if tags else None
 
     def forward(self, sentences: Sentences) -> tuple[ParserScores, Tensor | None]:
-        """Scores of trees and, where there are tags to learn, of each word's tags."""
+        """Scores of trees and, with a tagger, of the tags of each word."""
         states = self.encoder(sentences, self.body(sentences.vectors))
-        return self.scores(states, sentences.known), self.tagger(states) if self.tagger else None
+        return self.scores(states, sentences.word_mask), self.tagger(states) if self.tagger else None
 
 
 def variational_dropout(states: Tensor, share: float, training: bool) -> Tensor:

@@ -1,4 +1,4 @@
-"""Pretrained word vectors as text, the format of word2vec and fastText: `word v1 … vd` a line, a header at will."""
+"""Pretrained word vectors in the text format of word2vec and fastText: `word v1 … vd` per line, optional header."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy.typing as npt
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import read_lines
 
-MOST_WORDS = 250_000  # files are sorted by frequency: what comes after is rare
+MAX_WORDS = 250_000  # files are sorted by frequency; later words are rare
 
 
 def read_word_vectors(
-    path: str | os.PathLike[str], most: int = MOST_WORDS
+    path: str | os.PathLike[str], max_words: int = MAX_WORDS
 ) -> tuple[list[str], npt.NDArray[np.float32]]:
-    """The first `most` words, each once, and their vectors, one a row; `.gz`, `.xz` and `.bz2` are decompressed."""
+    """The first `max_words` distinct words and their vectors as rows; `.gz`, `.xz` and `.bz2` are decompressed."""
     rows: dict[str, npt.NDArray[np.float32]] = {}
     units = 0
     for number, word, values in _lines(path):
-        if len(rows) == most:
+        if len(rows) == max_words:
             break
         units = units or len(values)
         rows.setdefault(word, _vector(path, number, values, units))
@@ -31,7 +31,7 @@ def read_word_vectors(
 
 
 def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str, list[str]]]:
-    """Number, word and values of each line but the header; spaces before the values may be many, after them too."""
+    """Line number, word and values of each line except the header."""
     for number, line in enumerate(read_lines(path), 1):
         word, *values = line.rstrip(" ").split(" ")
         if number == 1 and is_header([word, *values]):
@@ -42,7 +42,7 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str, list[str]]]
 
 
 def is_header(fields: list[str]) -> bool:
-    """Whether a first line only counts words and units.
+    """Whether the first line has only the number of words and of units.
 
     >>> is_header(["2000000", "300"]), is_header(["7", "0.25"]), is_header(["the", "1", "2"])
     (True, False, False)
@@ -54,7 +54,7 @@ def _vector(path: str | os.PathLike[str], line: int, values: list[str], units: i
     if len(values) != units:
         raise InputError(path, f"{units} numbers after the word, as before", f"{len(values)}", line=line)
     try:
-        with np.errstate(over="ignore"):  # what is beyond float32 is told below
+        with np.errstate(over="ignore"):  # values beyond float32 are reported below
             vector = np.array([float(value) for value in values], dtype=np.float32)
     except ValueError as error:
         raise InputError(path, "numbers after the word", str(error), line=line) from None

@@ -1,10 +1,9 @@
-"""A copy of a model's body with a fresh head on top: tags for tokens, a label for a text, the ends of a span.
+"""A copy of a model's body with a new head: token classification, sequence classification or span extraction.
 
-Where the model library has a class of that kind over the very same body, that class is used, so that the
-fine-tuned network is saved as one that plain `transformers` loads. For the others (XGLM; the encoder of mT5 and
-of BART, whose own classes want the decoder; a body with added parts) `WithHead` is called in the same way and
-gives the same kind of output. Heads are initialised from PyTorch's global generator, but for the pooler of BERT, which
-is pretrained where the model's files hold it: published figures for inference (XNLI) start from it.
+If transformers has such a class for the same body, it is used, so that plain transformers loads the fine-tuned network.
+Otherwise (XGLM; the encoder of mT5 and BART, whose classes need the decoder; a body with adapters) `WithHead` has the
+same interface. Heads are initialised from PyTorch's global generator, except for the pooler of BERT, which is
+pretrained if the files have it: published XNLI figures start from it.
 """
 
 from __future__ import annotations
@@ -25,51 +24,51 @@ from transformers.modeling_outputs import (
 from transformers.models.auto import modeling_auto
 
 from isogloss.core.registry import check_name
-from isogloss.models.loading.load import POOLER
+from isogloss.models.loading.load import POOLER_PREFIX
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 
 Kind = Literal["token", "sequence", "span"]
-CLASSES: dict[str, Any] = {
+MODEL_CLASSES: dict[str, Any] = {
     "token": modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING,
     "sequence": modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
     "span": modeling_auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING,
 }
-DROPOUTS = ("classifier_dropout", "hidden_dropout_prob", "hidden_dropout", "dropout", "dropout_rate")
-DROPOUT = 0.1  # where the configuration states none, as in the model library's own heads
+DROPOUT_OPTIONS = ("classifier_dropout", "hidden_dropout_prob", "hidden_dropout", "dropout", "dropout_rate")
+DEFAULT_DROPOUT = 0.1  # if the configuration has none, as in transformers
 SPAN_LABELS = ("start", "end")
 
 
 def with_head(model: LoadedModel, kind: Kind, labels: Sequence[str] = SPAN_LABELS) -> nn.Module:
-    """A network of its own, in training mode: changing its weights leaves `model` as it is."""
-    check_name(kind, CLASSES, "head")
+    """A new network in training mode; its weights are copies of those of `model`."""
+    check_name(kind, MODEL_CLASSES, "head")
     config = labelled_config(model, labels)
     dtype = next(model.body.parameters()).dtype
-    owner = CLASSES[kind].get(type(config), None)
-    if owner is None or not _same_body(owner, config, model.body):
+    model_class = MODEL_CLASSES[kind].get(type(config), None)
+    if model_class is None or not _same_body(model_class, config, model.body):
         return WithHead(model, kind, config)
-    network: nn.Module = owner._from_config(config, dtype=dtype)
+    network: nn.Module = model_class._from_config(config, dtype=dtype)
     weights = {**model.body.state_dict(), **model.pooler}
     network.base_model.load_state_dict(weights, strict=False)  # type: ignore[operator, union-attr]
     return network.to(model.device).train()
 
 
 def labelled_config(model: LoadedModel, labels: Sequence[str]) -> Any:
-    """A copy of the body's configuration that names the labels in their order."""
+    """A copy of the configuration of the body, with the labels."""
     config: Any = copy.deepcopy(model.body.config)
     config.id2label = dict(enumerate(labels))
     config.label2id = {label: number for number, label in enumerate(labels)}
     if model.family.causal:
-        config.pad_token_id = padding_id(model)  # by which the sequence classes of causal models find the last token
+        config.pad_token_id = padding_id(model)  # causal sequence classifiers find the last token by it
     config.use_cache = False
     return config
 
 
 class WithHead(nn.Module):
-    """A body and one linear layer; called and answering like the model library's own classes.
+    """A body and a linear layer, with the interface of the classes of transformers.
 
-    A text's label is read from its first token; from the last where the model is causal; from the mean of all
-    where no special token comes first.
+    The label of a text is predicted from its first token; from the last token if the model is causal; from the mean of
+    all tokens if texts do not start with a special token.
     """
 
     def __init__(self, model: LoadedModel, kind: Kind, config: Any):
@@ -78,7 +77,7 @@ class WithHead(nn.Module):
         self.body = copied_body(model)
         self.pooling = "last" if model.family.causal else "first" if model.prefix else "mean"
         self.dropout = nn.Dropout(head_dropout(config))
-        self.classifier = fresh_linear(model, model.hidden_size, len(config.id2label))
+        self.classifier = new_linear(model, model.hidden_size, len(config.id2label))
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> Any:
         states = body_states(self.body, input_ids, attention_mask, **inputs)
@@ -104,13 +103,13 @@ def copied_body(model: LoadedModel) -> PreTrainedModel:
 
 
 def body_states(body: nn.Module, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> Tensor:
-    """The last layer's states, after the final norm where there is one."""
+    """The states of the last layer, after the final norm if there is one."""
     states: Tensor = body(input_ids=input_ids, attention_mask=attention_mask, **inputs).last_hidden_state
     return states
 
 
 def pool_text(states: Tensor, mask: Tensor, pooling: str) -> Tensor:
-    """One vector per text: of its first token, of its last, or the mean.
+    """One vector per text: its first token, its last token, or the mean.
 
     >>> states, mask = torch.tensor([[[1.0], [3.0], [9.0]]]), torch.tensor([[1, 1, 0]])
     >>> [pool_text(states, mask, pooling).item() for pooling in ("first", "last", "mean")]
@@ -123,7 +122,7 @@ def pool_text(states: Tensor, mask: Tensor, pooling: str) -> Tensor:
 
 
 def rows_at(states: Tensor, places: Tensor) -> Tensor:
-    """`states[places]`, with a gradient that is one quick kernel on a GPU and the same every time.
+    """`states[places]`, with a fast and deterministic gradient on a GPU.
 
     >>> rows_at(torch.tensor([[1.0], [2.0]]), torch.tensor([[1, 0]])).tolist()
     [[[2.0], [1.0]]]
@@ -131,8 +130,8 @@ def rows_at(states: Tensor, places: Tensor) -> Tensor:
     return functional.embedding(places, states)
 
 
-def fresh_linear(model: LoadedModel, inputs: int, outputs: int) -> nn.Linear:
-    """A linear layer as the model's own are initialised: normal weights of its `initializer_range`, no bias."""
+def new_linear(model: LoadedModel, inputs: int, outputs: int) -> nn.Linear:
+    """A linear layer with normal weights of the model's `initializer_range` and zero bias."""
     parameter = next(model.body.parameters())
     layer = nn.Linear(inputs, outputs)
     config: Any = model.body.config
@@ -142,17 +141,17 @@ def fresh_linear(model: LoadedModel, inputs: int, outputs: int) -> nn.Linear:
 
 
 def head_dropout(config: Any) -> float:
-    """The share that the configuration states for heads, or else for the model as a whole."""
-    stated = [getattr(config, name, None) for name in DROPOUTS]
-    return next((float(share) for share in stated if share is not None), DROPOUT)
+    """The dropout that the configuration has for heads, or for the model."""
+    values = [getattr(config, name, None) for name in DROPOUT_OPTIONS]
+    return next((float(share) for share in values if share is not None), DEFAULT_DROPOUT)
 
 
-def _same_body(owner: Any, config: Any, body: nn.Module) -> bool:
-    """Whether the class has this very body inside: the same type with the same weights, a pooler aside."""
+def _same_body(model_class: Any, config: Any, body: nn.Module) -> bool:
+    """Whether the class has the same body: same type and same weight shapes, except for a pooler."""
     with torch.device("meta"):
-        inside = owner(config).base_model
+        inside = model_class(config).base_model
     return type(inside) is type(body) and _shapes(inside) == _shapes(body)
 
 
 def _shapes(body: nn.Module) -> dict[str, torch.Size]:
-    return {name: value.shape for name, value in body.state_dict().items() if not name.startswith(POOLER)}
+    return {name: value.shape for name, value in body.state_dict().items() if not name.startswith(POOLER_PREFIX)}

@@ -1,4 +1,4 @@
-"""A model with its language-model head, which may have to be fetched from its files."""
+"""A model with its language-model head, which is read from its files if necessary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel, clone
 
 
-def with_language_head(model: LoadedModel | str | os.PathLike[str], device: str | None = None) -> LoadedModel:
+def with_lm_head(model: LoadedModel | str | os.PathLike[str], device: str | None = None) -> LoadedModel:
     """A copy of the model with its language-model head, in fp32."""
     if not isinstance(model, LoadedModel):
         return _from_files(model, device)
@@ -20,14 +20,16 @@ def with_language_head(model: LoadedModel | str | os.PathLike[str], device: str 
         copied.network.float()
         return copied
     try:
-        whole = _from_files(model.name, str(model.device))
-        whole.body.load_state_dict(model.body.state_dict())  # it may have been changed since it was loaded
-    except torch.OutOfMemoryError:  # that is no fault of the model
+        loaded = _from_files(model.name, str(model.device))
+        loaded.body.load_state_dict(model.body.state_dict())  # the weights may have changed since loading
+    except torch.OutOfMemoryError:  # not an error of the model
         raise
     except (InputError, RuntimeError) as error:
-        why = str(error).splitlines()[0]
-        raise UsageError(f"'{model.name}' is without its head (load_model(…, head='mlm' or 'clm')): {why}") from None
-    return whole
+        reason = str(error).splitlines()[0]
+        raise UsageError(
+            f"'{model.name}' has no language-model head (use load_model(…, head='mlm' or 'clm')): {reason}"
+        ) from None
+    return loaded
 
 
 def _from_files(name: str | os.PathLike[str], device: str | None) -> LoadedModel:

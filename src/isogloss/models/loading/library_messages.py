@@ -15,7 +15,7 @@ from isogloss.core.errors import InputError, IsoglossError, MissingExtra
 
 @contextlib.contextmanager
 def quiet_library() -> Iterator[None]:
-    """Without the progress bars and reports of the model library; what matters is checked and raised here."""
+    """A context without the progress bars and warnings of transformers; relevant problems are raised as errors."""
     library: Any = logging
     verbosity, bars = library.get_verbosity(), library.is_progress_bar_enabled()
     library.set_verbosity_error()
@@ -30,7 +30,7 @@ def quiet_library() -> Iterator[None]:
 
 @contextlib.contextmanager
 def readable_errors(name: str) -> Iterator[None]:
-    """The model library's failures as one line that says what to do."""
+    """A context that turns exceptions of transformers into an `InputError` with advice."""
     try:
         yield
     except ImportError as error:
@@ -39,14 +39,14 @@ def readable_errors(name: str) -> Iterator[None]:
         raise InputError(name, "a model that the installed packages can load", _first_line(error)) from None
     except (IsoglossError, torch.OutOfMemoryError):
         raise
-    except Exception as error:  # damaged files make the readers beneath raise anything, even a bare Exception
+    except Exception as error:  # damaged files raise any exception, even a bare Exception
         advice = ""
         if "trust_remote_code" in str(error):
-            advice = "trust_remote_code=True (--trust-remote-code) runs the repository's own code, if you trust it"
+            advice = "trust_remote_code=True (--trust-remote-code) runs the code of the repository, if you trust it"
         elif "offload_folder" in str(error):
-            advice = "offload_folder=… (--offload-folder) names a folder with room for the weights that go to disk"
+            advice = "offload_folder=… (--offload-folder) names a folder for the weights that are offloaded to disk"
         elif not Path(name).is_dir():
-            advice = "check the name, or download it where there is a network and give the folder"
+            advice = "check the name, or download the model and pass its folder"
         raise InputError(name, "a loadable model", _first_line(error), advice=advice) from None
 
 

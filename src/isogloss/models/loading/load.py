@@ -1,7 +1,7 @@
-"""Any Hugging Face text model by name or folder: its text stack, its tokenizer and what is known of both.
+"""Loading of any Hugging Face text model by name or folder.
 
-Weights come from safetensors unless pickles are allowed, and no code of the repository runs unless asked
-for. An encoder-decoder model is loaded as its encoder, a model with several inputs as its text part.
+Weights are read from safetensors unless pickles are allowed, and remote code does not run unless requested. Of an
+encoder-decoder model the encoder is loaded, of a multimodal model the text part.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from isogloss.core.registry import check_name
 from isogloss.models.adapters.files import restore_adapters
 from isogloss.models.loading.library_messages import quiet_library, readable_errors
 from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
-from isogloss.models.loading.placement import Limits, placement, resolve_device
+from isogloss.models.loading.placement import MemoryLimits, placement_options, resolve_device
 
-POOLER = "pooler."
-HEADS = {"mlm": "AutoModelForMaskedLM", "clm": "AutoModelForCausalLM"}
+POOLER_PREFIX = "pooler."
+HEAD_CLASSES = {"mlm": "AutoModelForMaskedLM", "clm": "AutoModelForCausalLM"}
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.*", "*.model", "*.tiktoken")
 
 
@@ -39,40 +39,46 @@ def load_model(
     dtype: str = "float32",
     device: str | torch.device | None = None,
     device_map: str | None = None,
-    max_memory: Limits | None = None,
+    max_memory: MemoryLimits | None = None,
     offload_folder: str | os.PathLike[str] | None = None,
     allow_pickle: bool = False,
     trust_remote_code: bool = False,
 ) -> LoadedModel:
-    """A model from a folder or the Hugging Face hub; "laboratory" is the one in this package.
+    """Load a model from a folder or from the Hugging Face hub.
 
-    `head`: with its masked ("mlm") or causal ("clm") language-model head, for training. `device`: a GPU if
-    there is one, unless said otherwise. `device_map="auto"` spreads a model larger than one GPU over all, and over main
-    memory and disk where these are full; `max_memory` limits what weights may take there: `{0: "20GB", "cpu": "60GB"}`.
-    `offload_folder` is needed where weights that go to disk are in no safetensors, or stored in another shape there.
+    Args:
+        name_or_folder: A folder, a name on the hub, or "laboratory" for the model in this package.
+        head: Load the masked ("mlm") or causal ("clm") language-model head, too, for training.
+        dtype: "float32", "float16" or "bfloat16".
+        device: The device; a GPU if there is one by default.
+        device_map: "auto" distributes a model larger than one GPU over all GPUs, then main memory, then disk.
+        max_memory: Memory for weights by device with `device_map`: `{0: "20GB", "cpu": "60GB"}`.
+        offload_folder: A folder for weights on disk; needed if they are not in safetensors or need conversion.
+        allow_pickle: Read weights from pickles (`*.bin`), which can run code.
+        trust_remote_code: Run the code of the repository for architectures that transformers lacks.
     """
     name = os.fspath(name_or_folder)
     source = os.fspath(SHIPPED.get(name, name))
     if device is not None and device_map is not None:
-        raise UsageError("device and device_map exclude each other; give one")
-    places = placement(device_map, max_memory, offload_folder)
-    place = None if places else resolve_device(device)
+        raise UsageError("device and device_map exclude each other; pass one of them")
+    device_options = placement_options(device_map, max_memory, offload_folder)
+    target = None if device_options else resolve_device(device)
     _check_folder(source, allow_pickle)
     remote = {"trust_remote_code": trust_remote_code}
     with quiet_library(), readable_errors(name):
         config = transformers.AutoConfig.from_pretrained(source, **remote)
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, **remote)
-        options = {"dtype": _dtype(dtype), "use_safetensors": None if allow_pickle else True, **places}
+        options = {"dtype": _dtype(dtype), "use_safetensors": None if allow_pickle else True, **device_options}
         network, pooler = _read_weights(source, config, head, {**options, **remote})
     body = _text_stack(network.base_model if head else network)
-    if place is not None:
-        nn.Module.to(network, place)
+    if target is not None:
+        nn.Module.to(network, target)
     model = replace(wrap_network(name, network if head else body, body, tokenizer), pooler=pooler)
     return restore_adapters(model, Path(name))
 
 
 def _check_folder(name: str, allow_pickle: bool) -> None:
-    """What can be said of a folder before any library opens it, in one clear line."""
+    """Raise an error if a folder lacks files, before transformers opens it."""
     folder = Path(name)
     if not folder.is_dir():
         if folder.exists() or folder.is_absolute() or name.startswith((".", "~")):
@@ -98,33 +104,33 @@ def _dtype(name: str) -> torch.dtype:
 
 
 def _read_weights(name: str, config: Any, head: str | None, options: dict[str, Any]) -> tuple[Any, dict[str, Tensor]]:
-    """The network with all its weights, and those of its pooler, if there are any.
+    """The network and the weights of its pooler, if there are any.
 
-    One that is not in the files would be random, so it is an error; only the pooler is often absent.
+    Weights that are not in the files would be random, so this is an error; only the pooler may be missing.
     """
-    whole: Any = modeling_auto.MODEL_MAPPING.get(type(config), None)
-    encoder: Any = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(config), whole)
+    model_class: Any = modeling_auto.MODEL_MAPPING.get(type(config), None)
+    encoder_class: Any = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(config), model_class)
     auto: Any = transformers.AutoModel
     if head:
-        auto = getattr(transformers, HEADS[check_name(head, HEADS, "head")])
-    elif encoder is not whole:
+        auto = getattr(transformers, HEAD_CLASSES[check_name(head, HEAD_CLASSES, "head")])
+    elif encoder_class is not model_class:
         auto = transformers.AutoModelForTextEncoding
-    with torch.random.fork_rng(devices=[]):  # a pooler that is absent is drawn
-        network, loaded = auto.from_pretrained(name, output_loading_info=True, **options)
-    missing = set(loaded["missing_keys"])
+    with torch.random.fork_rng(devices=[]):  # a missing pooler is initialised at random
+        network, loading_info = auto.from_pretrained(name, output_loading_info=True, **options)
+    missing = set(loading_info["missing_keys"])
     pooler = {}
-    if not head and "add_pooling_layer" in inspect.signature(type(network)).parameters:  # it can do without one
+    if not head and "add_pooling_layer" in inspect.signature(type(network)).parameters:  # the pooler is optional
         pooler, network.pooler = _pooler(network, missing), None
-        missing = {key for key in missing if not key.startswith(POOLER)}
+        missing = {key for key in missing if not key.startswith(POOLER_PREFIX)}
     if missing:
         shown = ", ".join(sorted(missing)[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-        raise InputError(name, "all the weights that its configuration names", f"none for {shown}")
+        raise InputError(name, "all weights of its configuration", f"none for {shown}")
     return network, pooler
 
 
 def _pooler(network: Any, missing: set[str]) -> dict[str, Tensor]:
-    """The weights of the pooler; none unless all of them come from the files and are on a device."""
-    weights = {name: weight for name, weight in network.state_dict().items() if name.startswith(POOLER)}
+    """The weights of the pooler; none unless all of them are in the files and on a device."""
+    weights = {name: weight for name, weight in network.state_dict().items() if name.startswith(POOLER_PREFIX)}
     return {} if missing & weights.keys() or any(weight.is_meta for weight in weights.values()) else weights
 
 

@@ -1,6 +1,6 @@
-"""The languages that a model saw in pretraining, as far as it can be told what model it is.
+"""The languages of a model's pretraining data, if the model can be identified.
 
-A model of a folder is recognised by its kind and the size of its vocabulary, which its heirs share.
+A model in a folder is identified by its model type and vocabulary size, which models derived from it share.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.languages.pretrained import pretraining_languages
 from isogloss.models.loading.loaded_model import LoadedModel
 
-KNOWN = {("bert", 119547): "mBERT", ("xlm-roberta", 250002): "XLM-R", ("xglm", 256008): "XGLM"}
+PUBLISHED_MODELS = {("bert", 119547): "mBERT", ("xlm-roberta", 250002): "XLM-R", ("xglm", 256008): "XGLM"}
 
 
 def seen_languages(model: LoadedModel) -> frozenset[str] | None:
-    """Canonical codes; None where it is not known what model this is."""
+    """Canonical language codes; None if the model cannot be identified."""
     if model.name == LABORATORY:
-        return frozenset(code for code, one in LANGUAGES.items() if one.pretrained)
+        return frozenset(code for code, language in LANGUAGES.items() if language.pretrained)
     config: Any = model.body.config
-    name = KNOWN.get((config.model_type, getattr(config, "vocab_size", 0)))
+    name = PUBLISHED_MODELS.get((config.model_type, getattr(config, "vocab_size", 0)))
     return pretraining_languages(name) if name else None

@@ -1,4 +1,4 @@
-"""Models with random weights, ready to be pretrained: BERT-shaped encoders, Llama-shaped decoders, and other norms."""
+"""Models with random weights: BERT-like encoders, Llama-like decoders, and other schemes of normalisation."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
 from isogloss.models.normformer.create import new_model
 from isogloss.models.tokenization.training import train_tokenizer
 
-HEAD_WIDTH = 64  # units of an attention head, where their number is not given
+UNITS_PER_HEAD = 64  # to choose the number of attention heads
 
 
-def fresh_model(
+def untrained_model(
     tokenizer: Any,
     *,
     causal: bool = False,
@@ -29,13 +29,24 @@ def fresh_model(
     dropout: float = 0.1,
     seed: int = 0,
 ) -> LoadedModel:
-    """A model with its language-model head; input and output embeddings are the same weights.
+    """A model with random weights and a language-model head; input and output embeddings are tied.
 
-    `norm`: post, pre or normformer; where not given, an encoder is post-LN (BERT) and a decoder shaped like Llama.
+    Args:
+        tokenizer: The tokenizer.
+        causal: A decoder instead of an encoder.
+        norm: "post", "pre" or "normformer"; by default an encoder is post-LN (BERT) and a decoder a Llama.
+        layers: The number of blocks.
+        width: The hidden size.
+        heads: The number of attention heads; one for every 64 units by default.
+        length: The maximum number of tokens.
+        dropout: The dropout in training.
+        seed: The seed of the weights.
     """
-    heads = heads or max(1, width // HEAD_WIDTH)
+    heads = heads or max(1, width // UNITS_PER_HEAD)
     if layers < 1 or width < 1 or width % (2 * heads):
-        raise UsageError(f"expected layers and a width that {heads} heads divide evenly, got {layers} × {width}")
+        raise UsageError(
+            f"expected at least 1 layer and a width divisible by twice the {heads} heads, got {layers} × {width}"
+        )
     sizes: dict[str, Any] = {"layers": layers, "width": width, "heads": heads, "dropout": dropout, "seed": seed}
     network: Any
     if causal and norm is None:
@@ -49,14 +60,14 @@ def fresh_model(
 def untrained_encoder(
     text: Iterable[str], *, layers: int = 12, width: int = 128, vocabulary: int = 4000, seed: int = 0
 ) -> LoadedModel:
-    """A BERT whose sub-words come from `text` and whose weights are random: what knows nothing yet."""
+    """A BERT with random weights and a WordPiece tokenizer trained on `text`."""
     tokenizer = train_tokenizer(text, "wordpiece", vocabulary)
-    body = fresh_model(tokenizer, layers=layers, width=width, seed=seed).body
+    body = untrained_model(tokenizer, layers=layers, width=width, seed=seed).body
     return wrap_network("untrained", body, body, tokenizer)
 
 
 def _llama(tokenizer: Any, *, layers: int, width: int, heads: int, length: int, dropout: float, seed: int) -> Any:
-    inner = 8 * ((8 * width // 3 + 7) // 8)  # three matrices of it cost as much as two of 4 × width
+    inner = 8 * ((8 * width // 3 + 7) // 8)  # three matrices of this size have as many weights as two of 4 × width
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=width,

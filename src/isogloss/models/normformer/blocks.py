@@ -1,13 +1,13 @@
-"""One block of a Transformer under each scheme of normalisation.
+"""A Transformer block for each scheme of normalisation.
 
-With A the attention, F the feed-forward, N a layer norm and ∘ a product by unit:
+With A the attention, F the feed-forward, N a layer norm and ∘ the element-wise product:
 
 - post-LN (Vaswani et al. 2017):      y = N(x + A(x)),      z = N(y + F(y))
 - pre-LN (Xiong et al. 2020):         y = x + A(N(x)),      z = y + F(N(y))
 - NormFormer (Shleifer et al. 2021):  y = x + N(A'(N(x))),  z = λ ∘ y + F'(N(y))
 
-A' multiplies each head's output by a learned γ before the heads are projected, F' has a norm between its activation
-and its second projection. Norms are plain modules; one that a scheme does not have is `nn.Identity`.
+A' multiplies the output of each head by a learned γ before the output projection, F' has a norm between the activation
+and the second projection. A norm that a scheme does not have is `nn.Identity`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from isogloss.models.normformer.config import IsoglossConfig
 
 
 class Scale(nn.Module):
-    """A learned factor for each unit, 1 at first."""
+    """A learned factor for each unit, initialised with 1."""
 
     def __init__(self, size: int):
         super().__init__()
@@ -44,11 +44,11 @@ class HeadScale(Scale):
 
 
 class ResidualLinear(nn.Linear):
-    """A projection that writes to the residual stream: its first weights may be smaller (`scaled_init`)."""
+    """A projection to the residual stream, with smaller initial weights if `scaled_init` is set."""
 
 
 class Attention(nn.Module):
-    """Multi-head attention; a causal one without a mask sees what came before."""
+    """Multi-head attention; without a mask, causal attention sees only previous tokens."""
 
     def __init__(self, config: IsoglossConfig):
         super().__init__()
@@ -84,7 +84,7 @@ class FeedForward(nn.Module):
 
 
 class Block(GradientCheckpointingLayer):
-    """Attention and feed-forward with their residuals; `mask` is as for `scaled_dot_product_attention`."""
+    """Attention and feed-forward with their residuals; `mask` is that of `scaled_dot_product_attention`."""
 
     def __init__(self, config: IsoglossConfig):
         super().__init__()

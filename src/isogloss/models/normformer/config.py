@@ -1,4 +1,4 @@
-"""The configuration of isogloss' own networks: the sizes of BERT, and where the normalisation goes."""
+"""The configuration of the `isogloss` networks: the sizes of BERT and the scheme of normalisation."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ COMPONENTS = ("head_scale", "attention_output_norm", "inner_norm", "residual_sca
 
 
 class IsoglossConfig(PreTrainedConfig):
-    """Sizes under BERT's names; `norm` and `causal` say what is special.
+    """Sizes with the names of BERT, the scheme of normalisation (`norm`) and the direction of attention (`causal`).
 
-    The components of NormFormer are all on for `norm="normformer"` unless one is switched off, and off otherwise:
+    The components of NormFormer are on by default for `norm="normformer"` and off otherwise:
 
-    - `head_scale`: a learned factor for each attention head's output
-    - `attention_output_norm`: a norm after the attention's output projection
-    - `inner_norm`: a norm inside the feed-forward, between its activation and its second projection
-    - `residual_scale`: a learned factor for each unit of the feed-forward's residual. Shleifer et al. found that it
-      helps models of up to 355M parameters and harms larger ones: switch it off there.
+    - `head_scale`: a learned factor for the output of each attention head
+    - `attention_output_norm`: a norm after the output projection of attention
+    - `inner_norm`: a norm inside the feed-forward, between the activation and the second projection
+    - `residual_scale`: a learned factor for each unit of the feed-forward residual. Shleifer et al. found that it helps
+      models of up to 355M parameters and harms larger ones: switch it off there.
 
-    `scaled_init`: the projections that write to the residual start smaller by √(2 × layers), as in GPT-2.
-    `type_vocab_size`: kinds of segments, 0 for none, as XLM-R has in effect.
+    `scaled_init`: projections to the residual stream are initialised smaller by √(2 × layers), as in GPT-2.
+    `type_vocab_size`: the number of token types, 0 for none.
 
     >>> IsoglossConfig(norm="normformer", residual_scale=False).head_scale, IsoglossConfig(norm="pre").head_scale
     (True, False)
@@ -82,7 +82,7 @@ class IsoglossConfig(PreTrainedConfig):
         self.inner_norm = self._component("inner_norm", inner_norm)
         self.residual_scale = self._component("residual_scale", residual_scale)
         if hidden_size % num_attention_heads:
-            raise UsageError(f"{hidden_size} units cannot be shared among {num_attention_heads} heads alike")
+            raise UsageError(f"{hidden_size} units cannot be divided evenly among {num_attention_heads} heads")
 
     def _component(self, name: str, value: bool | None) -> bool:
         normformer = self.norm == "normformer"

@@ -1,4 +1,4 @@
-"""The body of isogloss' own networks: embeddings as BERT's, blocks of one normalisation scheme, the final norm."""
+"""The body of the `isogloss` networks: the embeddings of BERT, blocks of one normalisation scheme, a final norm."""
 
 # mypy: disable-error-code="no-untyped-call"
 
@@ -17,17 +17,17 @@ from isogloss.models.normformer.config import IsoglossConfig
 
 
 class IsoglossPreTrainedModel(PreTrainedModel):
-    """What bodies and heads share: saving, loading, initial weights."""
+    """The base class of bodies and heads: saving, loading, initialisation."""
 
     config_class = IsoglossConfig
     base_model_prefix = "model"
     supports_gradient_checkpointing = True
     _input_embed_layer = "word_embeddings"
-    _no_split_modules = ["Embeddings", "Block"]  # noqa: RUF012, the model library's own protocol
+    _no_split_modules = ["Embeddings", "Block"]  # noqa: RUF012, as transformers declares it
     _supports_sdpa = True
 
     def _init_weights(self, module: nn.Module) -> None:
-        """N(0, initializer_range) for weights, 0 for biases, 1 for scales, as BERT."""
+        """N(0, initializer_range) for weights, 0 for biases, 1 for scales, as in BERT."""
         super()._init_weights(module)
         config: Any = self.config
         if isinstance(module, Scale):
@@ -37,7 +37,7 @@ class IsoglossPreTrainedModel(PreTrainedModel):
 
 
 class Embeddings(nn.Module):
-    """The sum of what a token, its position and its kind of segment stand for, normalised under every scheme."""
+    """The sum of word, position and token-type embeddings, normalised in every scheme."""
 
     def __init__(self, config: IsoglossConfig):
         super().__init__()
@@ -52,7 +52,7 @@ class Embeddings(nn.Module):
     def forward(self, words: Tensor, token_type_ids: Tensor | None, position_ids: Tensor | None) -> Tensor:
         tokens, longest = words.shape[1], self.position_embeddings.num_embeddings
         if tokens > longest:
-            raise UsageError(f"this network has positions for {longest} tokens, got {tokens}; cut the text")
+            raise UsageError(f"this network has positions for {longest} tokens, got {tokens}; truncate the text")
         if position_ids is None:
             position_ids = torch.arange(tokens, device=words.device)[None]
         if self.token_type_embeddings is not None:
@@ -63,10 +63,10 @@ class Embeddings(nn.Module):
 
 
 class IsoglossModel(IsoglossPreTrainedModel):
-    """A Transformer encoder, or a decoder that sees to the left only (`causal`), under any scheme of normalisation.
+    """A Transformer encoder or a causal decoder, with any scheme of normalisation.
 
     `hidden_states` are the embedding output and the raw output of every block, but the last is after the final norm,
-    as in the model library; hooks on the blocks and on `final_norm` tell the two apart. Post-LN has no final norm.
+    as in transformers. Post-LN has no final norm.
     """
 
     def __init__(self, config: IsoglossConfig):
@@ -86,36 +86,36 @@ class IsoglossModel(IsoglossPreTrainedModel):
         output_hidden_states: bool | None = None,
         use_cache: bool | None = None,
     ) -> BaseModelOutput:
-        """States of every token.
+        """The states of every token.
 
-        `attention_mask`: 1 for tokens and 0 for padding; or `[text, 1, token, seen token]`, used as it is. There is
-        no cache, whatever `use_cache` says, and `token_type_ids` mean nothing to a network without token types.
+        `attention_mask`: 1 for tokens and 0 for padding, or `[text, 1, token, visible token]`. `use_cache` is ignored,
+        and so are `token_type_ids` without token types.
         """
         if (input_ids is None) == (inputs_embeds is None):
             raise UsageError("expected either input_ids or inputs_embeds")
         words = self.embeddings.word_embeddings(input_ids) if inputs_embeds is None else inputs_embeds
         states = self.embeddings(words, token_type_ids, position_ids)
-        mask = attention_mask if attention_mask is None else seen_tokens(attention_mask, self.config.causal)
-        asked = self.config.output_hidden_states if output_hidden_states is None else output_hidden_states
-        kept = []
+        mask = attention_mask if attention_mask is None else visible_tokens(attention_mask, self.config.causal)
+        keep_states = self.config.output_hidden_states if output_hidden_states is None else output_hidden_states
+        all_states = []
         for block in self.layers:
-            kept += [states] if asked else []
+            all_states += [states] if keep_states else []
             states = block(states, mask)
         states = self.final_norm(states)
-        return BaseModelOutput(last_hidden_state=states, hidden_states=(*kept, states) if asked else None)
+        return BaseModelOutput(last_hidden_state=states, hidden_states=(*all_states, states) if keep_states else None)
 
 
-def seen_tokens(attention_mask: Tensor, causal: bool) -> Tensor:
-    """`[text, 1, token or 1, seen token]`: what a token may look at. A causal one always sees itself.
+def visible_tokens(attention_mask: Tensor, causal: bool) -> Tensor:
+    """`[text, 1, token or 1, visible token]`: the attention mask. A causal token always attends to itself.
 
-    >>> seen_tokens(torch.tensor([[0, 1, 1]]), causal=True).int().tolist()
+    >>> visible_tokens(torch.tensor([[0, 1, 1]]), causal=True).int().tolist()
     [[[[1, 0, 0], [0, 1, 0], [0, 1, 1]]]]
     """
     if attention_mask.ndim == 4:
         return attention_mask
-    seen = attention_mask[:, None, None].bool()
+    visible = attention_mask[:, None, None].bool()
     if not causal:
-        return seen
-    square = torch.ones(2 * (seen.shape[-1],), dtype=torch.bool, device=seen.device)
-    # without itself, padding on the left would see nothing at all, and the mean of nothing is not a number
-    return (seen & square.tril()) | torch.eye(len(square), dtype=torch.bool, device=seen.device)
+        return visible
+    square = torch.ones(2 * (visible.shape[-1],), dtype=torch.bool, device=visible.device)
+    # otherwise left padding would attend to nothing, and its states would be NaN
+    return (visible & square.tril()) | torch.eye(len(square), dtype=torch.bool, device=visible.device)

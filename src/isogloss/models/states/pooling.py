@@ -1,8 +1,8 @@
 """Pooled hidden states of chosen layers from one forward pass.
 
-Every pooling but the maximum is the product of a small matrix (rows: sentences or words, columns: tokens)
-with the states, taken inside the model's own forward pass, on whichever device a block is: no layer's token states
-are kept, sums are in float32, and each layer's vectors leave the device as soon as they are there.
+Every pooling except the maximum is the product of a small matrix (rows: sentences or words, columns: tokens) with the
+states. It is computed by hooks during the forward pass, on the device of each block: token states are not stored, sums
+are in float32, and the vectors of each layer are copied to the host as soon as they are computed.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from isogloss.models.tokenization.encoding import Encoded, padding_id
 T = TypeVar("T")
 FloatArray = npt.NDArray[np.float32]
 Progress = Callable[[int, int], None]  # sentences done, sentences in all
-PIECE = 1 << 22  # states that are turned from half into single precision at a time
+CAST_CHUNK_ELEMENTS = 1 << 22  # elements that are cast from half to single precision at a time
 
 
 class Extraction(Protocol):
-    """What to run: texts through a model, up to `budget` tokens at a time, for the states of `layers`."""
+    """The inputs of an extraction: texts, a model, its layers and the tokens per batch."""
 
     @property
     def model(self) -> LoadedModel: ...
@@ -45,31 +45,31 @@ class Extraction(Protocol):
 
 
 def run_batches(
-    work: Extraction, weights: Callable[[IntArray], FloatArray], maximum: bool = False
+    extraction: Extraction, weights: Callable[[IntArray], FloatArray], maximum: bool = False
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    """`(indices, array[layer, text, row, unit])` for each batch; texts without tokens are in none."""
-    lengths = np.array([len(text) for text in work.encoded], dtype=np.int64)
-    filled = np.flatnonzero(lengths)
-    batches = [filled[batch] for batch in token_batches(lengths[filled], work.budget)]
+    """`(indices, array[layer, text, row, unit])` for each batch; texts without tokens are skipped."""
+    lengths = np.array([len(text) for text in extraction.encoded], dtype=np.int64)
+    nonempty = np.flatnonzero(lengths)
+    batches = [nonempty[batch] for batch in token_batches(lengths[nonempty], extraction.budget)]
 
     def start(indices: IntArray) -> tuple[IntArray, Pooled]:
-        texts = [work.encoded[i] for i in indices]
-        return indices, pooled_states(work.model, texts, work.layers, weights(indices), maximum)
+        texts = [extraction.encoded[i] for i in indices]
+        return indices, pooled_states(extraction.model, texts, extraction.layers, weights(indices), maximum)
 
     done = 0
-    for indices, pooled in _one_ahead(map(start, batches)):
+    for indices, pooled in prefetch_one(map(start, batches)):
         states = pooled.fetch()
-        check_finite(work.model, states, work.layers, indices)
+        check_finite(extraction.model, states, extraction.layers, indices)
         yield indices, states
         done += len(indices)
-        if work.progress:
-            work.progress(done, len(filled))
+        if extraction.progress:
+            extraction.progress(done, len(nonempty))
 
 
-def _one_ahead(items: Iterable[T]) -> Iterator[T]:
-    """Each item once the next has been asked for: a GPU works on that while this one is used.
+def prefetch_one(items: Iterable[T]) -> Iterator[T]:
+    """Each item after the next one has been started: a GPU computes that one meanwhile.
 
-    >>> list(_one_ahead("abc"))
+    >>> list(prefetch_one("abc"))
     ['a', 'b', 'c']
     """
     waiting: deque[T] = deque()
@@ -82,13 +82,13 @@ def _one_ahead(items: Iterable[T]) -> Iterator[T]:
 
 @dataclass(frozen=True)
 class Pooled:
-    """The states of one batch, layer by layer, perhaps still on their way from the devices."""
+    """The states of one batch by layer; the copies to the host are complete when the events are."""
 
     layers: Sequence[Tensor]
-    arrived: Sequence[torch.cuda.Event]
+    events: Sequence[torch.cuda.Event]
 
     def fetch(self) -> FloatArray:
-        for event in self.arrived:
+        for event in self.events:
             event.synchronize()
         array: FloatArray = torch.stack(list(self.layers)).numpy()
         return array
@@ -100,7 +100,7 @@ def pooled_states(
     """The states of one batch as `array[layer, text, row, unit]`, for `weights[text, row, token]`.
 
     A row is the sum of the tokens times their weights; with `maximum`, the maximum over tokens of weight > 0.
-    On a GPU this returns before the work is done.
+    On a GPU this returns before the computation is complete.
     """
     ids = torch.from_numpy(pad([text.ids for text in texts], padding_id(model))).to(model.device)
     lengths = np.array([len(text) for text in texts])
@@ -112,36 +112,36 @@ def pooled_states(
 
     def reduce(states: Tensor) -> Tensor:
         devices.add(states.device)
-        return _on_its_way(pool(states, matrix))
+        return copy_async(pool(states, matrix))
 
-    at_work = at_layers(model, layers, reduce)
-    with torch.inference_mode(), evaluating(model.body), at_work as pooled:
+    capture = capture_layers(model, layers, reduce)
+    with torch.inference_mode(), evaluation_mode(model.body), capture as pooled:
         model.body(input_ids=ids, attention_mask=mask, **options)
         missing = [layer for layer in layers if layer not in pooled]
         if missing:
-            raise UsageError(f"the forward pass of '{model.name}' does not go through its layer {missing[0]}")
+            raise UsageError(f"the forward pass of '{model.name}' does not use its layer {missing[0]}")
         return Pooled(
-            [pooled[layer] for layer in layers], [_now(device) for device in devices if device.type == "cuda"]
+            [pooled[layer] for layer in layers], [record_event(device) for device in devices if device.type == "cuda"]
         )
 
 
-def _on_its_way(vectors: Tensor) -> Tensor:
-    """Vectors in the host's memory, or soon: into pages that are pinned a GPU copies while the host goes on."""
+def copy_async(vectors: Tensor) -> Tensor:
+    """The vectors in host memory; from a GPU they are copied asynchronously to pinned memory."""
     if not vectors.is_cuda:
         return vectors.cpu()
-    there = torch.empty(vectors.shape, dtype=vectors.dtype, pin_memory=True)
-    return there.copy_(vectors, non_blocking=True)
+    pinned = torch.empty(vectors.shape, dtype=vectors.dtype, pin_memory=True)
+    return pinned.copy_(vectors, non_blocking=True)
 
 
-def _now(gpu: torch.device) -> torch.cuda.Event:
-    """The moment at which a GPU has done what was asked of it so far."""
+def record_event(gpu: torch.device) -> torch.cuda.Event:
+    """An event that is complete when the GPU has finished all work queued so far."""
     event = torch.cuda.Event()  # type: ignore[no-untyped-call]
     event.record(torch.cuda.current_stream(gpu))
     return event
 
 
 def check_layers(model: LoadedModel, layers: Sequence[Layer] | None) -> tuple[Layer, ...]:
-    """The layers asked for, 0 … L by default."""
+    """The validated layers, 0 … L by default."""
     if layers is None:
         return tuple(range(model.layers + 1))
     for layer in layers:
@@ -153,7 +153,7 @@ def check_layers(model: LoadedModel, layers: Sequence[Layer] | None) -> tuple[La
 
 
 def check_finite(model: LoadedModel, states: FloatArray, layers: Sequence[Layer], indices: IntArray) -> None:
-    """Raises an error that names the first layer and sentence whose states are NaN or infinite."""
+    """Raise an error that names the first layer and sentence with NaN or infinite states."""
     if np.isfinite(states).all():
         return
     layer, text = np.argwhere(~np.isfinite(states))[0][:2]
@@ -166,10 +166,10 @@ def check_finite(model: LoadedModel, states: FloatArray, layers: Sequence[Layer]
 
 
 @contextlib.contextmanager
-def at_layers(
+def capture_layers(
     model: LoadedModel, layers: Sequence[Layer], pool: Callable[[Tensor], Tensor]
 ) -> Iterator[dict[Layer, Tensor]]:
-    """What `pool` makes of the states of each layer, filled in by the forward passes inside the context."""
+    """The output of `pool` for the states of each layer, set by forward passes inside the context."""
     pooled: dict[Layer, Tensor] = {}
     blocks, norm = model.blocks, model.final_norm
 
@@ -177,13 +177,13 @@ def at_layers(
         pooled[0] = pool(args[0] if args else kwargs["hidden_states"])
 
     def after(layer: Layer) -> Callable[..., None]:
-        def keep(_module: nn.Module, _args: Any, output: Any) -> None:
+        def capture(_module: nn.Module, _args: Any, output: Any) -> None:
             pooled[layer] = pool(output[0] if isinstance(output, tuple) else output)
 
-        return keep
+        return capture
 
     with contextlib.ExitStack() as hooks:
-        if 0 in layers:  # what enters the first block: embeddings with positions, norm and projection
+        if 0 in layers:  # the input of the first block: embeddings with positions, norm and projection
             hooks.callback(blocks[0].register_forward_pre_hook(before, with_kwargs=True).remove)
         for number, block in enumerate(blocks, 1):
             if number in layers:
@@ -194,8 +194,8 @@ def at_layers(
 
 
 @contextlib.contextmanager
-def evaluating(network: nn.Module) -> Iterator[None]:
-    """Within, the network is in evaluation mode: no dropout."""
+def evaluation_mode(network: nn.Module) -> Iterator[None]:
+    """A context in which the network is in evaluation mode, without dropout."""
     training = network.training
     network.eval()
     try:
@@ -206,11 +206,11 @@ def evaluating(network: nn.Module) -> Iterator[None]:
 
 def _weighted_sum(states: Tensor, weights: Tensor) -> Tensor:
     weights = weights.to(states.device)
-    size = len(states) if states.dtype == torch.float32 else max(1, PIECE // states[0].numel())
+    size = len(states) if states.dtype == torch.float32 else max(1, CAST_CHUNK_ELEMENTS // states[0].numel())
     pieces = zip(torch.split(weights, size), torch.split(states, size), strict=True)
-    return torch.cat([torch.bmm(some, part.float()) for some, part in pieces])
+    return torch.cat([torch.bmm(row_weights, row_states.float()) for row_weights, row_states in pieces])
 
 
 def _maximum(states: Tensor, weights: Tensor) -> Tensor:
-    kept = (weights > 0).transpose(1, 2).to(states.device)
-    return states.masked_fill(~kept, float("-inf")).amax(1, keepdim=True).float()
+    included = (weights > 0).transpose(1, 2).to(states.device)
+    return states.masked_fill(~included, float("-inf")).amax(1, keepdim=True).float()

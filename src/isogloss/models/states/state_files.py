@@ -20,9 +20,9 @@ from isogloss.models.states.pooling import FloatArray
 
 
 class LayerRows:
-    """The vectors of one language at one layer: `rows[10:20]` reads these ten sentences and nothing else.
+    """The vectors of one language at one layer: `rows[10:20]` reads only these ten sentences.
 
-    Files are mapped for the time of a read only, so that memory holds what was asked for.
+    Files are memory-mapped only during a read, so that memory holds only the requested rows.
     """
 
     dtype = np.dtype(np.float32)
@@ -37,14 +37,14 @@ class LayerRows:
     def __getitem__(self, rows: int | slice | Sequence[int] | npt.NDArray[np.integer]) -> FloatArray:
         if not len(self):
             return np.empty(self.shape, dtype=np.float32)[rows]
-        return np.array(_mapped(self._path, "r", self.shape)[rows])
+        return np.array(_memory_map(self._path, "r", self.shape)[rows])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return self[:] if dtype is None else self[:].astype(dtype, copy=False)
 
 
 class StateStore:
-    """Vectors too many for memory, in a fresh folder under `directory`, which goes away when the store is closed.
+    """Vectors that do not fit in memory, in a temporary folder under `directory`, deleted when the store is closed.
 
     >>> with StateStore() as store:
     ...     store.languages
@@ -60,9 +60,9 @@ class StateStore:
         return list(self._layers)
 
     def write(self, language: str, states: SentenceStates) -> None:
-        """Runs the model over the sentences and keeps their vectors, batch by batch, in the sentences' order."""
+        """Run the model over the sentences and write their vectors in the order of the sentences."""
         if language in self._layers:
-            raise UsageError(f"the store already holds '{language}'")
+            raise UsageError(f"the store already has vectors of '{language}'")
         _, sentences, units = states.shape
         folder = Path(self._folder.name) / str(len(self._layers))
         folder.mkdir(exist_ok=True)
@@ -71,15 +71,15 @@ class StateStore:
             self._reserve(folder / f"{layer}.f32", sentences * units * 4)
         for indices, batch in states:
             for layer, vectors in zip(layers, batch, strict=True):
-                _mapped(folder / f"{layer}.f32", "r+", (sentences, units))[indices] = vectors
+                _memory_map(folder / f"{layer}.f32", "r+", (sentences, units))[indices] = vectors
         self._layers[language] = layers
 
     def layer(self, language: str, layer: Layer) -> LayerRows:
-        """The vectors of a language at a layer, `(sentences, units)`, still on disk."""
-        held = self._layers[check_name(language, self._layers, "language")]
-        if layer not in held:
-            raise UsageError(f"the store holds the layers {', '.join(map(str, held))} of '{language}', not {layer!r}")
-        return held[layer]
+        """The vectors of a language at a layer, `(sentences, units)`, on disk."""
+        layers = self._layers[check_name(language, self._layers, "language")]
+        if layer not in layers:
+            raise UsageError(f"the store has the layers {', '.join(map(str, layers))} of '{language}', not {layer!r}")
+        return layers[layer]
 
     def close(self) -> None:
         self._folder.cleanup()
@@ -93,7 +93,7 @@ class StateStore:
         self.close()
 
     def _reserve(self, path: Path, size: int) -> None:
-        """The file at its full size, its room on disk taken now: a full disk under a mapped file is a crash."""
+        """Allocate the file at its full size: a disk that fills up under a memory-mapped file crashes the process."""
         try:
             with open(path, "wb") as file:
                 if size and hasattr(os, "posix_fallocate"):
@@ -101,9 +101,9 @@ class StateStore:
                 else:
                     file.truncate(size)
         except OSError as error:
-            advice = "give StateStore a directory with more room"
+            advice = "pass StateStore a directory with more free space"
             raise InputError(path, f"{size} free bytes", error.strerror or str(error), advice=advice) from None
 
 
-def _mapped(path: Path, mode: Any, shape: tuple[int, int]) -> np.memmap:
+def _memory_map(path: Path, mode: Any, shape: tuple[int, int]) -> np.memmap:
     return np.memmap(path, dtype=np.float32, mode=mode, shape=shape)

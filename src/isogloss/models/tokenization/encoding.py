@@ -1,7 +1,7 @@
-"""Text as token ids: the one place where special tokens are added, told apart and counted.
+"""Text as token ids: the only module that adds and identifies special tokens.
 
-Sub-words are those of running text (words are joined by spaces), cut to the model's length and put between
-the model's special tokens. `Encoded.word` numbers the word of each token; special tokens have `SPECIAL`.
+Sub-words are those of running text (words are joined by spaces), truncated to the maximum length and put between the
+special tokens of the model. `Encoded.word` is the number of each token's word; special tokens have `SPECIAL_TOKEN`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.models.loading.loaded_model import LoadedModel
 
 IntArray = npt.NDArray[np.int64]
-SPECIAL = -1
-CHUNK = 4096  # texts per call of the tokenizer, whose own records are large
+SPECIAL_TOKEN = -1
+TEXTS_PER_CALL = 4096  # limits the memory of the tokenizer's output
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """One text: its token ids, and for each token its word (sentences without words: 0) or `SPECIAL`."""
+    """One text: its token ids, and the word number of each token (0 for unsplit sentences) or `SPECIAL_TOKEN`."""
 
     ids: npt.NDArray[np.int32]
     word: npt.NDArray[np.int32]
@@ -34,61 +34,65 @@ class Encoded:
 
 
 def encode_sentences(model: LoadedModel, sentences: Sequence[str]) -> list[Encoded]:
-    """The tokens of each sentence; sentences that had to be cut are counted in one warning."""
+    """The tokens of each sentence; one warning counts the truncated sentences."""
     check_texts(sentences)
-    encoded, cut = [], 0
-    for start in range(0, len(sentences), CHUNK):
-        for ids in tokenize(model, sentences[start : start + CHUNK])["input_ids"]:
-            encoded.append(_framed(model, ids, [0] * len(ids)))
-            cut += len(ids) > room(model)
+    encoded, truncated = [], 0
+    for start in range(0, len(sentences), TEXTS_PER_CALL):
+        for ids in tokenize(model, sentences[start : start + TEXTS_PER_CALL])["input_ids"]:
+            encoded.append(_with_special_tokens(model, ids, [0] * len(ids)))
+            truncated += len(ids) > max_text_tokens(model)
     check_ids(model, [text.ids for text in encoded])
-    _warn_of_cut(model, cut, len(sentences))
+    _warn_truncated(model, truncated, len(sentences))
     return encoded
 
 
 def encode_words(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list[Encoded]:
-    """The tokens of each sentence of words. A word may get no token: it is empty, or beyond the cut.
+    """The tokens of each sentence of words. An empty or truncated word has no token.
 
-    A token that spans several words belongs to the first, a space to the word that follows.
+    A token that spans several words belongs to the first, a space to the next word.
     """
-    encoded, cut = [], 0
+    encoded, truncated = [], 0
     for ids, word in word_tokens(model, sentences):
-        encoded.append(_framed(model, ids, word))
-        cut += len(ids) > room(model)
+        encoded.append(_with_special_tokens(model, ids, word))
+        truncated += len(ids) > max_text_tokens(model)
     check_ids(model, [text.ids for text in encoded])
-    _warn_of_cut(model, cut, len(sentences))
+    _warn_truncated(model, truncated, len(sentences))
     return encoded
 
 
 def encode_pieces(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list[Encoded]:
-    """Sentences of the tokenizer's own tokens (`["ch", "##at"]`), each a word of its own."""
+    """Sentences given as tokens of the tokenizer (`["ch", "##at"]`); each token counts as a word."""
     ids = model.tokenizer.get_vocab()
     for piece in (piece for pieces in sentences for piece in pieces if piece not in ids):
         raise UsageError(f"expected tokens of '{model.name}', got {shown(piece)}, which its tokenizer does not have")
-    encoded = [_framed(model, [ids[piece] for piece in pieces], list(range(len(pieces)))) for pieces in sentences]
+    encoded = [
+        _with_special_tokens(model, [ids[piece] for piece in pieces], list(range(len(pieces)))) for pieces in sentences
+    ]
     check_ids(model, [text.ids for text in encoded])
-    _warn_of_cut(model, sum(len(pieces) > room(model) for pieces in sentences), len(sentences))
+    _warn_truncated(model, sum(len(pieces) > max_text_tokens(model) for pieces in sentences), len(sentences))
     return encoded
 
 
 def word_tokens(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[list[int], list[int]]]:
-    """The sub-words of each sentence, uncut and without special tokens, and the word of each."""
+    """The sub-words of each sentence, without truncation and special tokens, and the word number of each."""
     if not model.tokenizer.is_fast:
-        raise UsageError(f"the tokenizer of '{model.name}' cannot say which word a token belongs to")
+        raise UsageError(f"the tokenizer of '{model.name}' does not report which word a token belongs to")
     if any(isinstance(words, str) for words in sentences):
         raise UsageError("expected sentences as lists of words, got a string; split it first")
     texts = [" ".join(words) for words in sentences]
     check_texts(texts)
-    for start in range(0, len(sentences), CHUNK):
-        tokens = tokenize(model, texts[start : start + CHUNK], offsets=True)
+    for start in range(0, len(sentences), TEXTS_PER_CALL):
+        tokens = tokenize(model, texts[start : start + TEXTS_PER_CALL], offsets=True)
         for words, ids, offsets in zip(sentences[start:], tokens["input_ids"], tokens["offset_mapping"]):
-            at = _word_at(words)
-            numbers = (at[min(low, len(at) - 1)] for low, _ in offsets)  # some trim a last space to beyond the end
-            yield ids, list(accumulate(numbers, max))  # and some point back, which words do not
+            word_of_character = _word_of_each_character(words)
+            numbers = (
+                word_of_character[min(low, len(word_of_character) - 1)] for low, _ in offsets
+            )  # some tokenizers report an offset after the end
+            yield ids, list(accumulate(numbers, max))  # and some offsets decrease, which word numbers must not
 
 
 def tokenize(model: LoadedModel, texts: Sequence[str], offsets: bool = False) -> dict[str, list]:
-    """What the tokenizer makes of each text, uncut and without special tokens: `input_ids`, `offset_mapping`."""
+    """`input_ids` and `offset_mapping` of each text, without truncation and special tokens."""
     tokens: dict[str, list] = model.tokenizer(
         list(texts),
         add_special_tokens=False,
@@ -100,39 +104,39 @@ def tokenize(model: LoadedModel, texts: Sequence[str], offsets: bool = False) ->
     return tokens
 
 
-def _framed(model: LoadedModel, ids: list[int], word: list[int]) -> Encoded:
-    space = room(model)
-    before, after = [SPECIAL] * len(model.prefix), [SPECIAL] * len(model.suffix)
+def _with_special_tokens(model: LoadedModel, ids: list[int], word: list[int]) -> Encoded:
+    capacity = max_text_tokens(model)
+    before, after = [SPECIAL_TOKEN] * len(model.prefix), [SPECIAL_TOKEN] * len(model.suffix)
     return Encoded(
-        np.array([*model.prefix, *ids[:space], *model.suffix], dtype=np.int32),
-        np.array([*before, *word[:space], *after], dtype=np.int32),
+        np.array([*model.prefix, *ids[:capacity], *model.suffix], dtype=np.int32),
+        np.array([*before, *word[:capacity], *after], dtype=np.int32),
     )
 
 
-def room(model: LoadedModel) -> int:
-    """How many tokens of text fit between the special ones."""
+def max_text_tokens(model: LoadedModel) -> int:
+    """The maximum number of tokens of a text, special tokens excluded."""
     return model.max_length - len(model.prefix) - len(model.suffix)
 
 
-def _word_at(words: Sequence[str]) -> list[int]:
-    """For each character of the joined words and for their end, the word; a space belongs to the next word.
+def _word_of_each_character(words: Sequence[str]) -> list[int]:
+    """The word number of each character of the joined words and of their end; a space belongs to the next word.
 
-    >>> _word_at(["a", "bc"])
+    >>> _word_of_each_character(["a", "bc"])
     [0, 1, 1, 1, 1]
     """
-    at = [number for number, word in enumerate(words) for _ in range(len(word) + (number > 0))]
-    return [*at, len(words) - 1]
+    word_numbers = [number for number, word in enumerate(words) for _ in range(len(word) + (number > 0))]
+    return [*word_numbers, len(words) - 1]
 
 
 def padding_id(model: LoadedModel) -> int:
-    """What fills up a batch, hidden by the mask: some families count positions by it, some find the last token."""
+    """The id for padding; some families compute positions from it, some find the last token by it."""
     tokenizer = model.tokenizer
-    known = [id for id in (tokenizer.pad_token_id, tokenizer.eos_token_id) if id is not None]
-    return int(known[0]) if known else 0
+    candidates = [id for id in (tokenizer.pad_token_id, tokenizer.eos_token_id) if id is not None]
+    return int(candidates[0]) if candidates else 0
 
 
 def check_texts(texts: Sequence[str]) -> None:
-    """An error unless these are several texts that a tokenizer can take."""
+    """Raise an error unless the texts are a list of strings that a tokenizer accepts."""
     if isinstance(texts, str):
         raise UsageError("expected a list of sentences, got one string; put it in a list")
     for number, text in enumerate(texts):
@@ -143,7 +147,7 @@ def check_texts(texts: Sequence[str]) -> None:
 
 
 def check_ids(model: LoadedModel, texts: Sequence[npt.NDArray[np.int32]]) -> None:
-    """An error if a token id has no embedding."""
+    """Raise an error if a token id has no embedding."""
     rows = len(model.body.get_input_embeddings().get_parameter("weight"))
     highest = max((int(ids.max()) for ids in texts if len(ids)), default=0)
     if highest >= rows:
@@ -151,9 +155,9 @@ def check_ids(model: LoadedModel, texts: Sequence[npt.NDArray[np.int32]]) -> Non
         raise InputError(model.name, f"token ids below {rows}, the size of the embeddings", f"{highest}", advice=advice)
 
 
-def _warn_of_cut(model: LoadedModel, cut: int, total: int) -> None:
-    if cut:
+def _warn_truncated(model: LoadedModel, truncated: int, total: int) -> None:
+    if truncated:
         warnings.warn(
-            f"{cut} of {total} sentences cut to {model.max_length} tokens, the longest input of '{model.name}'",
+            f"{truncated} of {total} sentences truncated to {model.max_length} tokens, the maximum of '{model.name}'",
             stacklevel=3,
         )

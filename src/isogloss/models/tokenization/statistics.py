@@ -1,7 +1,7 @@
-"""What a model's tokenizer makes of a text: how finely it cuts words, what it cannot read, which scripts it knows.
+"""Statistics of a tokenizer on a text: sub-words per word, unknown tokens, scripts in its vocabulary.
 
-Words are what spaces divide. A character is known if some piece of the vocabulary holds it, a script if at least
-`FEWEST` pieces of two or more letters are written in it: with single letters alone a model spells, and reads nothing.
+Words are separated by spaces. A character is known if a piece of the vocabulary contains it. A script is known if at
+least `MIN_SCRIPT_PIECES` pieces of two or more letters are in it: from single letters a model learns no words.
 """
 
 from __future__ import annotations
@@ -17,115 +17,125 @@ from isogloss.languages.scripts import UNDETERMINED, letter_script, script_of
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import tokenize, word_tokens
 
-FEWEST = 100  # pieces of two or more letters that make a script a known one
+MIN_SCRIPT_PIECES = 100  # of two or more letters, for a script to count as known
 
 
 @dataclass(frozen=True)
 class ScriptCoverage:
-    """A script of the text: the share of the text's letters in it, and the vocabulary's pieces of several letters."""
+    """A script of the text: its share of the letters, and the pieces of two or more letters in the vocabulary."""
 
     letters: float
     pieces: int
 
     @property
     def known(self) -> bool:
-        return self.pieces >= FEWEST
+        return self.pieces >= MIN_SCRIPT_PIECES
 
 
 @dataclass(frozen=True)
 class TokenizerStatistics:
-    """Shares are from 0 to 1; `scripts` has the text's scripts, the most frequent first."""
+    """Statistics of a tokenizer on a text. Shares are from 0 to 1; `scripts` is sorted by frequency."""
 
     words: int
     subwords_per_word: float
-    whole_words: float  # share of words that are a single, known piece
-    unknown_words: float  # share of words with a piece that is unknown
-    unknown_tokens: float  # share of all pieces that are unknown
-    known_characters: float  # share of the characters that the vocabulary holds
+    whole_words: float  # share of words that are one known piece
+    unknown_words: float  # share of words with an unknown piece
+    unknown_tokens: float  # share of unknown pieces
+    known_characters: float  # share of characters in the vocabulary
     words_in_known_scripts: float
     scripts: dict[str, ScriptCoverage]
 
     @property
     def script(self) -> str:
-        """The script of most letters."""
+        """The most frequent script."""
         return next(iter(self.scripts), UNDETERMINED)
 
 
 def tokenizer_statistics(model: LoadedModel, lines: Iterable[str]) -> TokenizerStatistics:
-    """How the model's tokenizer reads these lines of text."""
-    sentences = [cut for line in lines if (cut := line.split())]
+    """The statistics of the model's tokenizer on lines of text."""
+    sentences = [sentence_words for line in lines if (sentence_words := line.split())]
     if not sentences:
         raise UsageError("tokenizer statistics: expected text with words, got none")
     words = Counter(word for sentence in sentences for word in sentence)
-    characters, letters, written = _counts(words)
+    characters, letters, words_by_script = _counts(words)
     pieces = script_pieces(model.tokenizer)
-    known = known_characters(model, characters)
+    in_vocabulary = known_characters(model, characters)
     return TokenizerStatistics(
         words=words.total(),
-        known_characters=sum(n for char, n in characters.items() if char in known) / characters.total(),
-        words_in_known_scripts=_share(written, {script for script in written if pieces[script] >= FEWEST}),
-        scripts={one: ScriptCoverage(n / letters.total(), pieces[one]) for one, n in letters.most_common()},
-        **_cuts(model, sentences, words.total()),
+        known_characters=sum(count for char, count in characters.items() if char in in_vocabulary) / characters.total(),
+        words_in_known_scripts=_share(
+            words_by_script, {script for script in words_by_script if pieces[script] >= MIN_SCRIPT_PIECES}
+        ),
+        scripts={
+            script: ScriptCoverage(count / letters.total(), pieces[script]) for script, count in letters.most_common()
+        },
+        **_segmentation(model, sentences, words.total()),
     )
 
 
 def known_characters(model: LoadedModel, characters: Iterable[str]) -> set[str]:
-    """Those that the vocabulary can write: as part of a piece, or, where it works on bytes, as several."""
-    held = {char for piece in _pieces(model.tokenizer) for char in piece}
-    left = [char for char in characters if char not in held]
-    ids = tokenize(model, left)["input_ids"] if left else []
-    readable = {char for char, own in zip(left, ids, strict=True) if own and model.tokenizer.unk_token_id not in own}
-    return held | readable
+    """The characters that the vocabulary can encode: inside a piece, or as several byte pieces."""
+    in_pieces = {char for piece in _pieces(model.tokenizer) for char in piece}
+    remaining = [char for char in characters if char not in in_pieces]
+    ids = tokenize(model, remaining)["input_ids"] if remaining else []
+    readable = {
+        char
+        for char, token_ids in zip(remaining, ids, strict=True)
+        if token_ids and model.tokenizer.unk_token_id not in token_ids
+    }
+    return in_pieces | readable
 
 
 def _counts(words: Counter[str]) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Characters, letters by script, and words by script."""
     characters: Counter[str] = Counter()
-    for word, number in words.items():
+    for word, count in words.items():
         for char in word:
-            characters[char] += number
+            characters[char] += count
     letters: Counter[str] = Counter()
-    for char, number in characters.items():
+    for char, count in characters.items():
         if script := letter_script(char):
-            letters[script] += number
-    written: Counter[str] = Counter()
-    for word, number in words.items():
-        written[script_of(word)] += number
-    del written[UNDETERMINED]
-    return characters, letters, written
+            letters[script] += count
+    words_by_script: Counter[str] = Counter()
+    for word, count in words.items():
+        words_by_script[script_of(word)] += count
+    del words_by_script[UNDETERMINED]
+    return characters, letters, words_by_script
 
 
-def _cuts(model: LoadedModel, sentences: Sequence[Sequence[str]], words: int) -> dict[str, float]:
-    """How words are cut into pieces."""
-    found: Counter[str] = Counter()
-    for ids, owner in word_tokens(model, sentences):
-        own = Counter(owner)
-        lost = {word for id, word in zip(ids, owner, strict=True) if id == model.tokenizer.unk_token_id}
-        found["pieces"] += len(ids)
-        found["unknown"] += sum(id == model.tokenizer.unk_token_id for id in ids)
-        found["lost"] += len(lost)
-        found["whole"] += sum(number == 1 and word not in lost for word, number in own.items())
+def _segmentation(model: LoadedModel, sentences: Sequence[Sequence[str]], words: int) -> dict[str, float]:
+    """Statistics of the segmentation of words into pieces."""
+    counts: Counter[str] = Counter()
+    for ids, word_of_token in word_tokens(model, sentences):
+        tokens_per_word = Counter(word_of_token)
+        unknown_words = {
+            word for id, word in zip(ids, word_of_token, strict=True) if id == model.tokenizer.unk_token_id
+        }
+        counts["pieces"] += len(ids)
+        counts["unknown"] += sum(id == model.tokenizer.unk_token_id for id in ids)
+        counts["lost"] += len(unknown_words)
+        counts["whole"] += sum(count == 1 and word not in unknown_words for word, count in tokens_per_word.items())
     return {
-        "subwords_per_word": found["pieces"] / words,
-        "whole_words": found["whole"] / words,
-        "unknown_words": found["lost"] / words,
-        "unknown_tokens": found["unknown"] / max(1, found["pieces"]),
+        "subwords_per_word": counts["pieces"] / words,
+        "whole_words": counts["whole"] / words,
+        "unknown_words": counts["lost"] / words,
+        "unknown_tokens": counts["unknown"] / max(1, counts["pieces"]),
     }
 
 
 def _share(counts: Counter[str], chosen: set[str]) -> float:
-    return sum(counts[one] for one in chosen) / counts.total() if counts else 1.0
+    return sum(counts[key] for key in chosen) / counts.total() if counts else 1.0
 
 
 def script_pieces(tokenizer: Any) -> Counter[str]:
-    """How many pieces of two or more letters the vocabulary has in each script."""
+    """The number of pieces of two or more letters in the vocabulary by script."""
     several = (piece for piece in _pieces(tokenizer) if sum(letter_script(char) is not None for char in piece) > 1)
     return Counter(script_of(piece) for piece in several)
 
 
 @lru_cache(maxsize=4)
 def _pieces(tokenizer: Any) -> tuple[str, ...]:
-    """The pieces as text, special ones left out."""
+    """The pieces as text, without special tokens."""
     special = set(tokenizer.all_special_tokens)
-    marks = [token for token in tokenizer.get_vocab() if token not in special]
-    return tuple(tokenizer.convert_tokens_to_string([mark]).removeprefix("##") for mark in marks)
+    tokens = [token for token in tokenizer.get_vocab() if token not in special]
+    return tuple(tokenizer.convert_tokens_to_string([token]).removeprefix("##") for token in tokens)

@@ -1,13 +1,13 @@
-"""BPE-dropout and its kin: a tokenizer that now and then cuts words into smaller pieces, for training only.
+"""Sub-word dropout: a tokenizer that randomly segments words into smaller pieces, for training only.
 
-- BPE: each merge is skipped with the probability p (Provilkov et al. 2020, "BPE-Dropout").
-- WordPiece: each piece longer than a character is passed over with the probability p while the longest is looked
-  for (Hiraoka 2022, "MaxMatch-Dropout").
-- Unigram: each piece longer than a character is left out of the lattice with the probability p, and the best path
-  through the rest is taken: the same idea for a model that has no merges.
+- BPE: each merge is skipped with probability p (Provilkov et al. 2020, "BPE-Dropout").
+- WordPiece: in the search for the longest piece, each piece longer than a character is skipped with probability p
+  (Hiraoka 2022, "MaxMatch-Dropout").
+- Unigram: each piece longer than a character is removed from the lattice with probability p, and the best remaining
+  path is taken: the same idea for a model without merges.
 
-With p = 0 all three are the tokenizer itself. The `tokenizers` library has a dropout of its own for BPE, but draws from
-a generator that cannot be seeded; here the same seed gives the same pieces.
+With p = 0 all three are the original tokenizer. The dropout of the `tokenizers` library for BPE cannot be seeded; here
+the same seed gives the same pieces.
 """
 
 from __future__ import annotations
@@ -26,49 +26,52 @@ from isogloss.core.seeds import Chance
 from isogloss.models.loading.loaded_model import LoadedModel
 
 Drop = Callable[[], bool]
-Part = tuple[str, str]  # a piece of the vocabulary, or UNKNOWN, and the text that it stands for
-Cut = Callable[[str, Drop], list[Part]]
+Part = tuple[str, str]  # a piece of the vocabulary or UNKNOWN, and its text
+Segmenter = Callable[[str, Drop], list[Part]]
 UNKNOWN = "\0"
 UNKNOWN_PENALTY = 10.0  # below the least likely piece, as in SentencePiece
 
 
 def with_subword_dropout(model: LoadedModel, probability: float, seed: int) -> LoadedModel:
-    """The model with a tokenizer that drops pieces; weights and everything else are shared."""
+    """The model with a tokenizer that drops pieces; the network is shared."""
     if not 0 <= probability < 1:
         raise UsageError(f"sub-word dropout: expected a probability from 0 to below 1, got {probability}")
     return replace(model, tokenizer=DroppingTokenizer(model.tokenizer, probability, seed, model.name))  # type: ignore[arg-type]
 
 
 class DroppingTokenizer:
-    """A fast tokenizer's own normalisation and words, cut anew; all else is asked of the tokenizer itself."""
+    """The normalisation and pre-tokenisation of a fast tokenizer with another segmentation of words.
+
+    Other attributes are those of the tokenizer.
+    """
 
     def __init__(self, tokenizer: Any, probability: float, seed: int, name: str):
         if not getattr(tokenizer, "is_fast", False):
             raise UsageError(f"sub-word dropout needs a fast tokenizer, which '{name}' does not have")
         self._tokenizer, self._probability, self._seed = tokenizer, probability, seed
-        told = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
-        kind = told.get("type") or ("BPE" if "merges" in told else "WordPiece")
-        if kind not in CUTTERS:
+        model_spec = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
+        kind = model_spec.get("type") or ("BPE" if "merges" in model_spec else "WordPiece")
+        if kind not in SEGMENTERS:
             raise UsageError(
-                f"sub-word dropout knows BPE, WordPiece and Unigram, not the tokenizer of '{name}' ({kind})"
+                f"sub-word dropout supports BPE, WordPiece and Unigram, not the tokenizer of '{name}' ({kind})"
             )
-        vocabulary = told["vocab"]
+        vocabulary = model_spec["vocab"]
         self._ids = vocabulary if isinstance(vocabulary, dict) else {p: i for i, (p, _) in enumerate(vocabulary)}
-        self._cut: Cut = CUTTERS[kind](told)
-        unknown = told.get("unk_token")
-        self._unknown = self._ids.get(unknown) if unknown else told.get("unk_id")
-        self._bytes = bool(told.get("byte_fallback"))  # unknown characters are spelt in bytes
-        self._fuses = kind == "Unigram" or bool(told.get("fuse_unk"))
+        self._segment: Segmenter = SEGMENTERS[kind](model_spec)
+        unknown = model_spec.get("unk_token")
+        self._unknown = self._ids.get(unknown) if unknown else model_spec.get("unk_id")
+        self._bytes = bool(model_spec.get("byte_fallback"))  # unknown characters are encoded as bytes
+        self._fuses = kind == "Unigram" or bool(model_spec.get("fuse_unk"))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tokenizer, name)
 
     def __call__(self, texts: Sequence[str], *, return_offsets_mapping: bool = False, **_: Any) -> dict[str, list[Any]]:
-        """Ids and places of each text's pieces, without special tokens."""
+        """Ids and offsets of the pieces of each text, without special tokens."""
         encodings = [self._encoded(text, Chance(self._seed, "sub-words", i, text)) for i, text in enumerate(texts)]
-        result: dict[str, list[Any]] = {"input_ids": [one.ids for one in encodings]}
+        result: dict[str, list[Any]] = {"input_ids": [encoding.ids for encoding in encodings]}
         if return_offsets_mapping:
-            result["offset_mapping"] = [one.offsets for one in encodings]
+            result["offset_mapping"] = [encoding.offsets for encoding in encodings]
         return result
 
     def _encoded(self, text: str, chance: Chance) -> Any:
@@ -82,14 +85,14 @@ class DroppingTokenizer:
         return parts.to_encoding()
 
     def _tokens(self, word: str, drop: Drop) -> list[Token]:
-        """A word's pieces, with their places counted in bytes."""
+        """The pieces of a word, with offsets in bytes."""
         tokens: list[Token] = []
-        place, last = 0, 0  # last: where the last token is a run of unknown characters, its start
-        for piece, text in self._cut(word, drop) if word else []:
+        place, last = 0, 0  # last: the start of a run of unknown characters
+        for piece, text in self._segment(word, drop) if word else []:
             end = place + len(text.encode())
-            spelt = [f"<0x{byte:02X}>" for byte in text.encode()] if self._bytes and piece == UNKNOWN else [piece]
-            if all(one in self._ids for one in spelt):
-                tokens += [Token(self._ids[one], one, (place, end)) for one in spelt]
+            spelled = [f"<0x{byte:02X}>" for byte in text.encode()] if self._bytes and piece == UNKNOWN else [piece]
+            if all(token in self._ids for token in spelled):
+                tokens += [Token(self._ids[token], token, (place, end)) for token in spelled]
             elif self._unknown is not None:
                 if self._fuses and tokens and tokens[-1].value == UNKNOWN:
                     tokens.pop()
@@ -100,15 +103,18 @@ class DroppingTokenizer:
         return tokens
 
 
-def bpe(told: dict[str, Any]) -> Cut:
-    """Merges in the order of their ranks, each skipped now and then."""
-    merges = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in told["merges"]]
+def bpe(model_spec: dict[str, Any]) -> Segmenter:
+    """Merges in the order of their ranks, each skipped at random."""
+    merges = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in model_spec["merges"]]
     ranks = {pair: rank for rank, pair in enumerate(merges)}
-    prefix, suffix = told.get("continuing_subword_prefix") or "", told.get("end_of_word_suffix") or ""
-    vocabulary, whole = told["vocab"], bool(told.get("ignore_merges"))  # a word that is a piece needs no merges
+    prefix, suffix = model_spec.get("continuing_subword_prefix") or "", model_spec.get("end_of_word_suffix") or ""
+    vocabulary, keeps_known_words = (
+        model_spec["vocab"],
+        bool(model_spec.get("ignore_merges")),
+    )  # a word in the vocabulary needs no merges
 
-    def cut(word: str, drop: Drop) -> list[Part]:
-        if whole and word in vocabulary and not drop():
+    def segment(word: str, drop: Drop) -> list[Part]:
+        if keeps_known_words and word in vocabulary and not drop():
             return [(word, word)]
         symbols = [prefix + char if i else char for i, char in enumerate(word)]
         symbols[-1] += suffix
@@ -116,25 +122,29 @@ def bpe(told: dict[str, Any]) -> Cut:
             (symbol if symbol in vocabulary else UNKNOWN, char) for symbol, char in zip(symbols, word, strict=True)
         ]
         while True:
-            known = [(ranks[a[0], b[0]], i) for i, (a, b) in enumerate(pairwise(parts)) if (a[0], b[0]) in ranks]
-            kept = [one for one in known if not drop()]
-            if not kept:
+            applicable = [(ranks[a[0], b[0]], i) for i, (a, b) in enumerate(pairwise(parts)) if (a[0], b[0]) in ranks]
+            retained = [merge for merge in applicable if not drop()]
+            if not retained:
                 return parts
-            i = min(kept)[1]
+            i = min(retained)[1]
             (first, before), (second, after) = parts[i : i + 2]
             parts[i : i + 2] = [(first + second[len(prefix) :], before + after)]
 
-    return cut
+    return segment
 
 
-def wordpiece(told: dict[str, Any]) -> Cut:
-    """The longest piece that fits, from the left, unless it is passed over."""
-    vocabulary, prefix, longest = told["vocab"], told["continuing_subword_prefix"], told["max_input_chars_per_word"]
+def wordpiece(model_spec: dict[str, Any]) -> Segmenter:
+    """The longest matching piece from the left that is not dropped."""
+    vocabulary, prefix, longest = (
+        model_spec["vocab"],
+        model_spec["continuing_subword_prefix"],
+        model_spec["max_input_chars_per_word"],
+    )
 
     def droppable(text: str, start: int) -> bool:
         return len(text) > 1 and all((prefix if start + i else "") + char in vocabulary for i, char in enumerate(text))
 
-    def cut(word: str, drop: Drop) -> list[Part]:
+    def segment(word: str, drop: Drop) -> list[Part]:
         parts: list[Part] = []
         start = 0
         while start < len(word) <= longest:
@@ -149,16 +159,16 @@ def wordpiece(told: dict[str, Any]) -> Cut:
                 break
         return parts if start == len(word) else [(UNKNOWN, word)]
 
-    return cut
+    return segment
 
 
-def unigram(told: dict[str, Any]) -> Cut:
-    """The likeliest pieces out of those that are not left out."""
-    scores = dict(map(tuple, told["vocab"]))
+def unigram(model_spec: dict[str, Any]) -> Segmenter:
+    """The most likely segmentation into pieces that are not dropped."""
+    scores = dict(map(tuple, model_spec["vocab"]))
     longest = max(map(len, scores))
     unlikely = min(scores.values()) - UNKNOWN_PENALTY
 
-    def cut(word: str, drop: Drop) -> list[Part]:
+    def segment(word: str, drop: Drop) -> list[Part]:
         best: list[tuple[float, Part]] = [(0.0, ("", "")), *[(-math.inf, (UNKNOWN, ""))] * len(word)]
         for start in range(len(word)):
             for end in range(start + 1, min(len(word), start + longest) + 1):
@@ -174,7 +184,7 @@ def unigram(told: dict[str, Any]) -> Cut:
             end -= len(parts[-1][1])
         return parts[::-1]
 
-    return cut
+    return segment
 
 
-CUTTERS: dict[str, Callable[[dict[str, Any]], Cut]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram}
+SEGMENTERS: dict[str, Callable[[dict[str, Any]], Segmenter]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram}

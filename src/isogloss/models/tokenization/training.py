@@ -1,8 +1,8 @@
-"""Tokenizers trained on text: WordPiece, BPE, unigram, and two that need no training to speak of.
+"""Training of tokenizers: WordPiece, BPE, unigram, characters and bytes.
 
-`wordpiece` is BERT's; `bpe` works on bytes, as RoBERTa's and Llama's successors do, and knows every text;
-`unigram` is XLM-R's; `characters` and `bytes` give a view of text without sub-words. All keep case and put
-special tokens around a sentence: [CLS] … [SEP] for masked models, <s> … </s> for causal ones.
+`wordpiece` is the kind of BERT; `bpe` is byte-level, as in RoBERTa and Llama 3, and encodes any text; `unigram` is the
+kind of XLM-R; `characters` and `bytes` have no sub-words. All are cased and put special tokens around a sentence:
+[CLS] … [SEP] for masked models, <s> … </s> for causal models.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from isogloss.core.registry import check_name
 
 SPECIALS = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 CAUSAL_SPECIALS = {"pad": "<pad>", "unk": "<unk>", "bos": "<s>", "eos": "</s>"}
-BYTES = 256
-ALPHABET = 1000  # characters that a word piece may begin or go on with
+BYTE_VALUES = 256
+MAX_ALPHABET_CHARACTERS = 1000  # of WordPiece
 
 
 def train_tokenizer(
@@ -34,27 +34,32 @@ def train_tokenizer(
     causal: bool = False,
     length: int = 512,
 ) -> PreTrainedTokenizerFast:
-    """A cased tokenizer of at most `vocabulary` tokens, special ones included, trained on `text`.
+    """A cased tokenizer trained on `text`.
 
-    `alphabet`: characters that it shall know though the text may lack them, so that words of other languages can be
-    spelt out.
+    Args:
+        text: Lines of text.
+        kind: "wordpiece", "bpe", "unigram", "characters" or "bytes".
+        vocabulary: The maximum number of tokens, special tokens included.
+        alphabet: Characters to include even if the text lacks them, so that words of other languages can be encoded.
+        causal: Use the special tokens of causal models.
+        length: The maximum number of tokens of an input.
 
     >>> train_tokenizer(["abc abd"] * 5, "bytes").tokenize("ab é")
     ['a', 'b', 'Ġ', 'Ã', '©']
     """
     specials = CAUSAL_SPECIALS if causal else SPECIALS
-    least = len(specials) + (BYTES if kind in ("bpe", "bytes") else 1)
-    if vocabulary < least:
-        raise UsageError(f"a vocabulary of the kind '{kind}' needs at least {least} tokens, got {vocabulary}")
-    spelt = chain(text, (2 * character for character in alphabet))  # at the beginning of a word and within
-    tokenizer = KINDS[check_name(kind, KINDS, "kind of tokenizer")](spelt, vocabulary, specials)
+    minimum = len(specials) + (BYTE_VALUES if kind in ("bpe", "bytes") else 1)
+    if vocabulary < minimum:
+        raise UsageError(f"a vocabulary of the kind '{kind}' needs at least {minimum} tokens, got {vocabulary}")
+    lines = chain(text, (2 * character for character in alphabet))  # as first and as later character of a word
+    tokenizer = KINDS[check_name(kind, KINDS, "kind of tokenizer")](lines, vocabulary, specials)
     if len(specials) == tokenizer.get_vocab_size():
         raise UsageError("the text that the tokenizer is trained on is empty")
-    return _wrapped(tokenizer, specials, length)
+    return _wrap(tokenizer, specials, length)
 
 
 def _wordpiece(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> Tokenizer:
-    """Trained with all characters numbered beforehand: the trainer's own numbers, and with them its ties, vary."""
+    """Characters are numbered before training: the trainer's numbering, and its ties, vary between runs."""
     blank = Tokenizer(models.WordPiece(unk_token=specials["unk"]))
     blank.normalizer = normalizers.NFC()
     blank.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -62,7 +67,7 @@ def _wordpiece(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -
     alphabet, inner = _alphabet(blank, lines)
     first = {**specials, **{piece: piece for piece in inner}}
     options = {"initial_alphabet": alphabet, "limit_alphabet": len(alphabet)}
-    trained = _trained(blank, lines, trainers.WordPieceTrainer, max(vocabulary, len(first)), first, **options)
+    trained = _train(blank, lines, trainers.WordPieceTrainer, max(vocabulary, len(first)), first, **options)
     tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token=specials["unk"]))
     tokenizer.add_special_tokens(list(specials.values()))
     tokenizer.normalizer, tokenizer.pre_tokenizer = trained.normalizer, trained.pre_tokenizer
@@ -71,17 +76,17 @@ def _wordpiece(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -
 
 
 def _alphabet(tokenizer: Tokenizer, lines: list[str]) -> tuple[list[str], list[str]]:
-    """The most frequent characters of words, and those of them that continue a word, as pieces."""
+    """The most frequent characters, and the continuation pieces of those that occur inside words."""
     chunks = Counter(chunk for line in lines for chunk in tokenizer.normalizer.normalize_str(line).split())
     words: Counter[str] = Counter()
-    for chunk, number in chunks.items():
+    for chunk, count in chunks.items():
         for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(chunk):
-            words[word] += number
-    seen: Counter[str] = Counter()
-    for word, number in words.items():
+            words[word] += count
+    frequencies: Counter[str] = Counter()
+    for word, count in words.items():
         for character in word:
-            seen[character] += number
-    alphabet = sorted(seen, key=lambda character: (-seen[character], character))[:ALPHABET]
+            frequencies[character] += count
+    alphabet = sorted(frequencies, key=lambda character: (-frequencies[character], character))[:MAX_ALPHABET_CHARACTERS]
     inside = {character for word in words for character in word[1:]}
     return sorted(alphabet), [f"##{character}" for character in sorted(inside & set(alphabet))]
 
@@ -92,40 +97,42 @@ def _byte_pairs(text: Iterable[str], vocabulary: int, specials: dict[str, str]) 
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    return _trained(tokenizer, text, trainers.BpeTrainer, vocabulary, specials, initial_alphabet=alphabet)
+    return _train(tokenizer, text, trainers.BpeTrainer, vocabulary, specials, initial_alphabet=alphabet)
 
 
 def _bytes(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> Tokenizer:
-    """One token per byte: byte pairs without a single merge."""
-    return _byte_pairs([], len(specials) + BYTES, specials)
+    """One token per byte: BPE without merges."""
+    return _byte_pairs([], len(specials) + BYTE_VALUES, specials)
 
 
 def _unigram(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> Tokenizer:
-    """Trained, then put in order: pieces that are as likely come out in any order."""
+    """Pieces are sorted after training: the trainer returns equally likely pieces in any order."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " ")])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
     options = {"unk_token": specials["unk"]}
-    _trained(tokenizer, text, trainers.UnigramTrainer, vocabulary, specials, **options)
+    _train(tokenizer, text, trainers.UnigramTrainer, vocabulary, specials, **options)
     pieces = [(piece, round(score, 5)) for piece, score in json.loads(tokenizer.to_str())["model"]["vocab"]]
-    marks, words = pieces[: len(specials)], dict(pieces[len(specials) :])
-    # rare characters get the lowest score plus 0.0001 for each before them, in any order: here in that of the alphabet
+    special_pieces, words = pieces[: len(specials)], dict(pieces[len(specials) :])
+    # the trainer gives rare characters the lowest score plus 0.0001 times their rank, in any order; sort them
     singles = [piece for piece in words if len(piece) == 1]
     rare = sorted(piece for piece in singles if words[piece] <= min(words.values()) + 0.0001 * len(singles))
     words |= dict(zip(rare, sorted((words[piece] for piece in rare), reverse=True), strict=True))
     ordered = sorted(words.items(), key=lambda piece: (-piece[1], piece[0]))
-    tokenizer.model = models.Unigram([*marks, *ordered], unk_id=list(specials).index("unk"))
+    tokenizer.model = models.Unigram([*special_pieces, *ordered], unk_id=list(specials).index("unk"))
     return tokenizer
 
 
 def _characters(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> Tokenizer:
-    """One token per character, the most frequent ones: byte pairs' model again, without merges."""
+    """One token for each of the most frequent characters: BPE without merges."""
     clean = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), "▁")])
-    seen = Counter(character for line in text for character in clean.normalize_str(line))
-    frequent = sorted(seen, key=lambda character: (-seen[character], character))[: vocabulary - len(specials)]
-    known = {token: number for number, token in enumerate([*specials.values(), *frequent])}
-    tokenizer = Tokenizer(models.BPE(known, [], unk_token=specials["unk"]))
+    frequencies = Counter(character for line in text for character in clean.normalize_str(line))
+    frequent = sorted(frequencies, key=lambda character: (-frequencies[character], character))[
+        : vocabulary - len(specials)
+    ]
+    vocab = {token: number for number, token in enumerate([*specials.values(), *frequent])}
+    tokenizer = Tokenizer(models.BPE(vocab, [], unk_token=specials["unk"]))
     tokenizer.add_special_tokens(list(specials.values()))
     tokenizer.normalizer = clean
     tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")
@@ -142,17 +149,17 @@ KINDS: dict[str, Callable[[Iterable[str], int, dict[str, str]], Tokenizer]] = {
 }
 
 
-def _trained(
+def _train(
     tokenizer: Tokenizer, text: Iterable[str], trainer: Any, vocabulary: int, specials: dict[str, str], **options: Any
 ) -> Tokenizer:
-    marks = list(specials.values())
-    training = trainer(vocab_size=vocabulary, special_tokens=marks, show_progress=False, **options)
+    special_tokens = list(specials.values())
+    training = trainer(vocab_size=vocabulary, special_tokens=special_tokens, show_progress=False, **options)
     tokenizer.train_from_iterator(text, training)
     return tokenizer
 
 
-def _wrapped(tokenizer: Tokenizer, specials: dict[str, str], length: int) -> PreTrainedTokenizerFast:
-    """With the special tokens around a sentence, as the model library knows it."""
+def _wrap(tokenizer: Tokenizer, specials: dict[str, str], length: int) -> PreTrainedTokenizerFast:
+    """The tokenizer as a class of transformers, with special tokens around a sentence."""
     start, end = (specials.get("cls") or specials["bos"]), (specials.get("sep") or specials["eos"])
     ends = [(mark, tokenizer.token_to_id(mark)) for mark in (start, end)]
     tokenizer.post_processor = processors.TemplateProcessing(

@@ -24,7 +24,7 @@ from isogloss.core.errors import UsageError
 from isogloss.models.heads.task_head import body_of
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.states.attention import padded_attention
-from isogloss.models.states.pooling import at_layers, check_layers, evaluating
+from isogloss.models.states.pooling import capture_layers, check_layers, evaluation_mode
 from isogloss.tasks.examples import IGNORE_INDEX, Batch
 from isogloss.training.adjustment.settings import LossOptions
 from isogloss.training.engine.bf16_copy import clone_in_bf16
@@ -46,7 +46,7 @@ class AlignmentLoss:
         both = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
         source = {name: value[0::2] for name, value in both.items()}
         as_recorded = padded_attention(frozen) if padded else contextlib.nullcontext()
-        with torch.no_grad(), evaluating(frozen), as_recorded:
+        with torch.no_grad(), evaluation_mode(frozen), as_recorded:
             before = self._states(frozen, source)
         after = self._states(body, both)
         with torch.autocast(batch.input_ids.device.type, enabled=False):
@@ -83,7 +83,7 @@ class AlignmentLoss:
         """The states of the chosen layers, in at least single precision."""
         options = {"use_cache": False} if self.original.family.causal else {}
         model = replace(self.original, body=cast(PreTrainedModel, body))
-        with at_layers(model, self.layers, lambda states: states) as states:
+        with capture_layers(model, self.layers, lambda states: states) as states:
             body(**inputs, **options)
         return [states[layer].to(torch.promote_types(states[layer].dtype, torch.float32)) for layer in self.layers]
 

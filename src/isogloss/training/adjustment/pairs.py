@@ -16,7 +16,7 @@ from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.tokenization.encoding import SPECIAL, Encoded, encode_pieces, encode_words
+from isogloss.models.tokenization.encoding import SPECIAL_TOKEN, Encoded, encode_pieces, encode_words
 from isogloss.tasks.examples import IGNORE_INDEX, Example
 from isogloss.text.alignment.link_filters import filter_links
 from isogloss.training.adjustment.settings import PairedTokens, PairOptions
@@ -69,7 +69,7 @@ class _Units:
 
     @classmethod
     def of(cls, model: LoadedModel, text: Encoded, options: PairOptions) -> _Units:
-        tokens = np.flatnonzero(text.word != SPECIAL)
+        tokens = np.flatnonzero(text.word != SPECIAL_TOKEN)
         numbers, first, place, counts = np.unique(
             text.word[tokens], return_index=True, return_inverse=True, return_counts=True
         )

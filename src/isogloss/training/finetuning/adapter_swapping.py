@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
-from isogloss.models.adapters.hooks import Stack, stack_of
+from isogloss.models.adapters.hooks import AdapterStack, stack_of
 from isogloss.models.adapters.interventions import UseAdapter
 from isogloss.models.adapters.modules import Mixture
 from isogloss.tasks.examples import Batch
@@ -77,7 +77,7 @@ def minimise_entropy(
 
 
 def _mixtures(network: nn.Module) -> list[Mixture]:
-    stacks = [module for module in network.modules() if isinstance(module, Stack)]
+    stacks = [module for module in network.modules() if isinstance(module, AdapterStack)]
     mixtures = [mixture for stack in stacks for mixture in stack.mixtures()]
     if not mixtures:
         raise UsageError("the network has no ensemble of adapters; use_adapter() with several folders creates one")

@@ -22,7 +22,7 @@ from torch import nn
 from isogloss import __version__
 from isogloss.core.errors import InputError, UsageError
 from isogloss.models.adapters.files import restore_adapters
-from isogloss.models.bilstm.baseline import WordVectors, describe_bilstm
+from isogloss.models.bilstm.baseline import WordVectors, wrap_bilstm
 from isogloss.models.loading.library_messages import quiet_library
 from isogloss.models.loading.loaded_model import wrap_network
 from isogloss.models.loading.save import atomic_folder, save_model
@@ -67,7 +67,7 @@ def load_finetuned(
     body = saved.base_model if metadata["whole"] else saved
     is_bilstm = isinstance(body, WordVectors)
     model = (
-        describe_bilstm(str(folder), body, tokenizer) if is_bilstm else wrap_network(str(folder), body, body, tokenizer)
+        wrap_bilstm(str(folder), body, tokenizer) if is_bilstm else wrap_network(str(folder), body, body, tokenizer)
     )
     task = task_for_model(restore_adapters(model, folder), task)
     network = saved if metadata["whole"] else _load_head(task.network(model, labels), folder / HEAD_FILE)

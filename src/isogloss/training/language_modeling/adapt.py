@@ -16,7 +16,7 @@ from isogloss.core.registry import check_name
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.models.adapters.interventions import Adapter, use_adapter
-from isogloss.models.loading.language_model_head import with_language_head
+from isogloss.models.loading.language_model_head import with_lm_head
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.engine.budget import Budget
@@ -94,7 +94,7 @@ def adaptation(
     folder for the model; the same call goes on where it was interrupted.
     """
     workers = init_distributed()
-    base = with_language_head(model, device)
+    base = with_lm_head(model, device)
     if adapter is not None:
         base = adapter(base, seed=seed)
     if not any(weight.requires_grad for weight in base.network.parameters()):

@@ -20,7 +20,7 @@ from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.placement import resolve_device
 from isogloss.models.loading.save import atomic_folder
-from isogloss.models.loading.untrained import fresh_model
+from isogloss.models.loading.untrained import untrained_model
 from isogloss.models.tokenization.training import KINDS, train_tokenizer
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.checkpoints import Checkpoints
@@ -96,7 +96,7 @@ def pretrain(
             "norm": norm,
             "length": max(512, plan.length),
         }
-        model = fresh_model(run_tokenizer, causal=plan.causal, dropout=dropout, seed=seed, **sizes)
+        model = untrained_model(run_tokenizer, causal=plan.causal, dropout=dropout, seed=seed, **sizes)
         nn.Module.to(model.network, place)
         history = train_language_model(
             model,
