@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from isogloss.core.errors import UnknownName, UsageError
+from isogloss.core.errors import UsageError
 from isogloss.models.bilstm.baseline import SPECIAL_WORDS, bilstm
 from isogloss.models.bilstm.networks import BilstmParser, BilstmTagger, HighwayBilstm, Sentences, variational_dropout
 from isogloss.training.engine.identity import model_identity
@@ -94,11 +94,6 @@ def test_sizes_and_vectors_are_part_of_the_identity(vectors: Path) -> None:
     assert model_identity(made[0]) == model_identity(bilstm(device="cpu"))
     with pytest.raises(UsageError, match="unknown device"):
         bilstm(device="cqu")
-
-
-def test_a_wrong_size_is_an_error() -> None:
-    with pytest.raises(UnknownName, match="did you mean 'units'"):
-        bilstm(unit=3)
 
 
 def test_the_way_around_is_a_gated_addition() -> None:

@@ -2,7 +2,8 @@
 
 After Dozat & Manning (2017), Dozat, Qi & Manning (2017) and Qi et al. (2018): a word is represented by a learned
 vector, the output of a BiLSTM over its characters and optionally a frozen pretrained vector. Dropout masks are
-shared by all words of a sentence (Gal & Ghahramani, 2016); in training some known words are replaced by the unknown word.
+shared by all words of a sentence (Gal & Ghahramani, 2016); in training some known words are replaced by
+the unknown word.
 """
 
 from __future__ import annotations
