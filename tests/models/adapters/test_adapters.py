@@ -392,7 +392,7 @@ def test_what_does_not_fit_is_told(tiny: Any, masked: Path, tmp_path: Path) -> N
         language_adapter(placement="pfeifer")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="above 0"):
         task_adapter(0)
-    with pytest.raises(UsageError, match="expected the folder"):
+    with pytest.raises(UsageError, match="expected at least one folder"):
         use_adapter()
     with pytest.raises(UsageError, match="for several"):
         use_adapter("a", weights="entropy")
