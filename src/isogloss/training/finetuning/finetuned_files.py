@@ -66,9 +66,7 @@ def load_finetuned(
     saved, tokenizer = _read_network(folder, _network_class(folder, metadata["class"]))
     body = saved.base_model if metadata["whole"] else saved
     is_bilstm = isinstance(body, WordVectors)
-    model = (
-        wrap_bilstm(str(folder), body, tokenizer) if is_bilstm else wrap_network(str(folder), body, body, tokenizer)
-    )
+    model = wrap_bilstm(str(folder), body, tokenizer) if is_bilstm else wrap_network(str(folder), body, body, tokenizer)
     task = task_for_model(restore_adapters(model, folder), task)
     network = saved if metadata["whole"] else _load_head(task.network(model, labels), folder / HEAD_FILE)
     return FineTuned(task, model, labels, network.to(target_device).eval())
