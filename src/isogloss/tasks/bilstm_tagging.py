@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -16,15 +16,15 @@ from isogloss.tasks.bilstm import BilstmDefaults, encoder_inputs, vocabulary_siz
 from isogloss.tasks.examples import IGNORE_INDEX, Batch
 from isogloss.tasks.losses import mean_cross_entropy
 from isogloss.tasks.tagging import TAGS
-from isogloss.tasks.task import BilstmParts, Labels
+from isogloss.tasks.task import BilstmParts, Item, Labels
 
 
 def bilstm_tagger(
-    defaults: BilstmDefaults, tags: Callable[[Any], Sequence[str] | None], *, crf: bool = False
+    defaults: BilstmDefaults, tags: Callable[[Item], Sequence[str] | None], *, crf: bool = False
 ) -> BilstmParts:
     """The parts of a tagging task; `tags` gives the gold tags of an item, None if it has none."""
 
-    def gold_arrays(item: Any, labels: Labels) -> Mapping[str, Sequence[int]]:
+    def gold_arrays(item: Item, labels: Labels) -> Mapping[str, Sequence[int]]:
         return {TAGS: tag_numbers(tags(item) or [""] * len(item.words), labels)}
 
     return BilstmParts(defaults, partial(_network, crf=crf), _crf_loss if crf else _loss, _predict, gold_arrays)

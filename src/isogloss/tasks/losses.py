@@ -24,6 +24,7 @@ def mean_cross_entropy(scores: Tensor, target: Tensor, stack_size: int = 1) -> T
 def mean_entropy(scores: Tensor) -> Tensor:
     """The mean entropy of the softmax over the last axis; -inf excludes a class.
 
+    >>> import torch
     >>> round(float(mean_entropy(torch.tensor([[0.0, 0.0, -torch.inf], [0.0, -torch.inf, -torch.inf]]))), 4)
     0.3466
     """

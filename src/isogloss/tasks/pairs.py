@@ -1,10 +1,9 @@
-"""Two texts as one input: the special tokens before, between and after them, and the segments where there are any."""
+"""Text pairs as one input, with the special tokens and segment ids of the model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,19 +24,19 @@ class PairFrame:
     between: tuple[int, ...]
     after: tuple[int, ...]
     pad_token_id: int
-    has_segments: bool  # the family tells the two texts apart by segment embeddings
+    has_segments: bool  # the model has segment embeddings
 
     @property
     def size(self) -> int:
         return len(self.before) + len(self.between) + len(self.after)
 
     def join(self, first: Sequence[int], second: Sequence[int]) -> Ids:
-        """One input; where it would be empty (no special tokens, no text), a single padding token."""
+        """The ids of one input; a single padding token if it would be empty (no special tokens, no text)."""
         ids = [*self.before, *first, *self.between, *second, *self.after]
         return np.array(ids or [self.pad_token_id], dtype=np.int32)
 
     def segments(self, first: Sequence[int], second: Sequence[int]) -> tuple[Ids, ...]:
-        """Segment 0 up to the tokens in between, 1 from the second text on; nothing for a family without."""
+        """Segment ids: 0 for the first text and the separator, 1 for the second text; () without segments."""
         if not self.has_segments:
             return ()
         sizes = [len(self.before) + len(first) + len(self.between), len(second) + len(self.after)]
@@ -45,8 +44,8 @@ class PairFrame:
 
 
 def pair_frame(model: LoadedModel) -> PairFrame:
-    """What the tokenizer itself puts between two texts; its separator or end mark where it puts nothing."""
-    tokenizer: Any = model.tokenizer
+    """The special tokens that the tokenizer adds to a pair; as separator its end token if it adds none."""
+    tokenizer = model.tokenizer
     single = tokenizer("a", add_special_tokens=False)["input_ids"]
     pair = tokenizer("a", "a", return_token_type_ids=True)
     pair_ids = pair["input_ids"]
@@ -58,14 +57,14 @@ def pair_frame(model: LoadedModel) -> PairFrame:
 
 
 def token_ids(model: LoadedModel, texts: Sequence[str]) -> list[list[int]]:
-    """The tokens of each text, uncut and without special tokens."""
+    """The token ids of each text, not truncated, without special tokens."""
     check_texts(texts)
     chunks = [texts[start : start + TEXTS_PER_CALL] for start in range(0, len(texts), TEXTS_PER_CALL)]
     return [ids for chunk in chunks for ids in tokenize(model, chunk)["input_ids"]]
 
 
 def longest_first(first: int, second: int, max_tokens: int) -> tuple[int, int]:
-    """How many tokens of each text are kept so that both fit: the longer one is cut until they are alike.
+    """The lengths to which two texts are truncated: the longer text first, until both have the same length.
 
     >>> longest_first(10, 3, 8), longest_first(10, 10, 9), longest_first(2, 3, 9)
     ((5, 3), (5, 4), (2, 3))

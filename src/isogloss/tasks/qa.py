@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -120,7 +120,7 @@ def entropy(network: nn.Module, batch: Batch) -> Tensor:
     return torch.stack([mean_entropy(scores.masked_fill(outside, float("-inf"))) for scores in ends]).mean()
 
 
-def count(gold: Reference, predicted: Sequence[Any]) -> AnswerCounts:
+def count(gold: Reference, predicted: Sequence[int]) -> AnswerCounts:
     """
     >>> question = Question("q", "Who barks?", "The dog barks.", (Answer("dog", 4),), context_lang="en")
     >>> count(gold(question), (0, 7)).exact_match

@@ -1,18 +1,18 @@
 """Dependency trees from arc scores: the maximum spanning tree with exactly one child of the root, compiled.
 
-Where every word's best head already gives such a tree, that is it. Otherwise Edmonds' algorithm grows paths of
-best heads and contracts the cycles it meets, O(words²) in all (Gabow et al. 1986). The root is nobody's best head
-until no other is left: cycles are contracted until one component holds all words, and the root enters there, once.
-So there is a single root without a constant that eats the digits of the scores.
+If the best head of every word already gives such a tree, it is the result. Otherwise Edmonds' algorithm follows paths
+of best heads and contracts cycles, O(words²) in all (Gabow et al. 1986). The root is chosen as a head when no other is
+left: cycles are contracted until one component contains all words, which the root enters once. So the tree has a
+single root, without a large constant that would cost precision of the scores.
 
-Compiled by Numba: the package one would reach for, `ufal.chu_liu_edmonds`, is under the GPL and knows no single root.
+Compiled with Numba: the package `ufal.chu_liu_edmonds` is under the GPL and does not support a single root.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TypeVar
 
 import numba
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isogloss.core.errors import UsageError
 
+F = TypeVar("F", bound=Callable[..., object])
 NO_HEAD = -1  # padding
 NOT_A_NUMBER, NO_TREE = 1, 2
 ERROR_MESSAGES = {
@@ -29,9 +30,9 @@ ERROR_MESSAGES = {
 MIN_SENTENCES_PER_THREAD, MAX_THREADS = (
     128,
     8,
-)  # sentences worth a thread; more threads take longer to start than they save
+)  # more threads take longer to start than they save
 
-# what is known of each node while the best tree is searched
+# rows of `nodes`, the state of each node during the search
 HEAD_ROW, COMPONENT_ROW = 0, 1  # the word or root that enters it; the newest node that holds it (of words only)
 MEMBER_ROW, SIBLING_ROW = (
     2,
@@ -87,10 +88,10 @@ def decode_tree(scores: ArrayLike) -> list[int]:
     return heads
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiled on first call, and kept on disk where there is a place to write."""
+def compiled(function: F) -> F:
+    """Compile a function on its first call, and cache it on disk if a cache folder is writable."""
     try:
-        decorated: Callable[..., Any] = numba.njit(cache=True, nogil=True)(function)
+        decorated: F = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
         decorated = numba.njit(nogil=True)(function)
     return decorated

@@ -1,4 +1,4 @@
-"""Spans of a text in tokens and in characters, and the best-scored ones."""
+"""Spans of a text in tokens and in characters, and the best-scored spans."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IntArray = npt.NDArray[np.int64]
 class TokenSpans:
     """A text's tokens, and the characters `low` … `high - 1` of each.
 
-    The bounds step over spaces, so that a span of tokens neither begins nor ends with one.
+    The bounds exclude spaces, so that a span of tokens neither begins nor ends with one.
     """
 
     ids: list[int]
@@ -39,9 +39,9 @@ class TokenSpans:
 
 
 def token_spans(model: LoadedModel, texts: Sequence[str]) -> Iterator[TokenSpans]:
-    """The tokens of each text, uncut and without special tokens, with their places."""
+    """The tokens of each text, not truncated, without special tokens, with their characters."""
     if not model.tokenizer.is_fast:
-        raise UsageError(f"the tokenizer of '{model.name}' cannot say where in the text a token stands")
+        raise UsageError(f"the tokenizer of '{model.name}' does not give the position of tokens in the text")
     check_texts(texts)
     for start in range(0, len(texts), TEXTS_PER_CALL):
         tokens = tokenize(model, texts[start : start + TEXTS_PER_CALL], offsets=True)
@@ -54,8 +54,8 @@ def token_spans(model: LoadedModel, texts: Sequence[str]) -> Iterator[TokenSpans
 def best_spans(start: Tensor, end: Tensor, n: int, max_length: int) -> tuple[Tensor, Tensor, Tensor]:
     """The `n` best spans of at most `max_length` tokens in each row, by `start[row, first] + end[row, last]`.
 
-    Gives the sums, the first tokens and the last ones, best first; -inf rules out a token. The search is
-    exhaustive: a table of all spans is small, because they are short.
+    Returns the sums, the first tokens and the last ones, best first; -inf excludes a token. The search is
+    exhaustive: the table of all spans is small, because they are short.
 
     >>> import torch
     >>> sums, first, last = best_spans(torch.tensor([[1.0, 3.0]]), torch.tensor([[5.0, 1.0]]), n=2, max_length=2)
@@ -69,7 +69,7 @@ def best_spans(start: Tensor, end: Tensor, n: int, max_length: int) -> tuple[Ten
 
 
 def _past_spaces(text: str) -> tuple[IntArray, IntArray]:
-    """For each place in a text the next that is no space, and the end of the last before it that is none.
+    """For each position in a text, the next non-space character, and the end of the last one before it.
 
     >>> [places.tolist() for places in _past_spaces("a  b")]
     [[0, 3, 3, 3, 4], [0, 1, 1, 1, 4]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from torch import Tensor, nn
 
@@ -16,10 +16,12 @@ from isogloss.metrics.counts import Counts
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.examples import Batch, Example
 
+Item: TypeAlias = Any  # an item of the task's kind of corpus
+Prediction: TypeAlias = Any  # of the task's type
 Labels = Mapping[str, Sequence[str]]  # labels of the heads by name, e.g. {"tags": ("ADJ", "ADP", …)}
 NetworkFactory = Callable[[LoadedModel, Labels], nn.Module]
 Loss = Callable[[nn.Module, Batch], Tensor]
-Predict = Callable[[nn.Module, Batch, Labels], list[Any]]  # one prediction per example
+Predict = Callable[[nn.Module, Batch, Labels], Sequence[object]]  # one prediction per example
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ class Task:
     loss: Loss
     predict: Predict
     entropy: Loss  # mean entropy of the predictions, for ensembles of adapters
-    gold: Callable[[Any], Any]  # the gold annotation of an item, as a prediction
-    annotate: Callable[[Any, Any], Any]  # an item with a prediction in place of the gold annotation
+    gold: Callable[[Item], Prediction]  # the gold annotation of an item, as a prediction
+    annotate: Callable[[Item, Prediction], Item]  # an item with a prediction in place of the gold annotation
     bilstm: BilstmParts | None = None  # how the BiLSTM baseline does the task, if it can
 
     @property
@@ -72,7 +74,7 @@ class BilstmParts:
     network: NetworkFactory
     loss: Loss
     predict: Predict
-    gold_arrays: Callable[[Any, Labels], Mapping[str, Sequence[int]]]
+    gold_arrays: Callable[[Item, Labels], Mapping[str, Sequence[int]]]
     auxiliary_labels: Callable[[AnyCorpus], Labels] = lambda corpus: {}
 
 
@@ -80,7 +82,7 @@ class BilstmParts:
 class Metric:
     """The counts of one item from gold and prediction, and the property of the total that is the score."""
 
-    count: Callable[[Any, Any], Counts]
+    count: Callable[[Prediction, Prediction], Counts]  # of gold and prediction
     score: str
 
     def of(self, counts: Counts) -> float:

@@ -173,11 +173,11 @@ def test_words_and_special_tokens_do_not_leak(models: tuple[LoadedModel, LoadedM
     arrays = collate(examples, 0).arrays
     states = torch.randn(len(examples), 40, 16, dtype=torch.float64, requires_grad=True)
     vectors = unit_vectors(states, arrays["source_unit"])
-    torch.autograd.backward(vectors[(arrays["held"] == 1).nonzero(as_tuple=True)].sum())
+    torch.autograd.backward(vectors[(arrays["regularised"] == 1).nonzero(as_tuple=True)].sum())
     assert states.grad is not None
     for row, example in zip(states.grad, examples, strict=True):
         unit = example.arrays["source_unit"]
-        taking_part = np.flatnonzero((unit != IGNORE_INDEX) & (example.arrays["held"][np.maximum(unit, 0)] == 1))
+        taking_part = np.flatnonzero((unit != IGNORE_INDEX) & (example.arrays["regularised"][np.maximum(unit, 0)] == 1))
         assert row.abs().sum(1).nonzero().flatten().tolist() == taking_part.tolist()
         assert 0 not in taking_part and len(unit) - 1 not in taking_part
 

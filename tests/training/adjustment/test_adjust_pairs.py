@@ -35,7 +35,7 @@ def test_units_by_hand(bert: LoadedModel) -> None:
     assert example.arrays["target_unit"].tolist() == [3, *np.repeat([0, 1, 2], lengths), 4]
     assert example.arrays["pair_source"].tolist() == [0, 1, 2, 3]
     assert example.arrays["pair_target"].tolist() == [0, 1, 3, 4]
-    assert example.arrays["held"].tolist() == [1, 1, 1, 1]
+    assert example.arrays["regularised"].tolist() == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(("words", "place"), [("first", 0), ("last", -1)])
@@ -59,7 +59,7 @@ def test_a_bitext_may_link_sub_words(bert: LoadedModel) -> None:
     assert example.arrays["source_unit"].tolist() == [count[0], *range(count[0]), count[0] + 1]
     assert example.arrays["pair_source"].tolist() == [0, count[0] - 1, count[0], count[0] + 1]
     assert example.arrays["pair_target"].tolist() == [0, count[1] - 1, count[1], count[1] + 1]
-    assert example.arrays["held"].tolist() == [1] * (count[0] + 2)
+    assert example.arrays["regularised"].tolist() == [1] * (count[0] + 2)
     with pytest.raises(UsageError, match="got 'Lechat', which its tokenizer does not have"):
         encode_pairs(bert, [one("Lechat", "The", "0-0")], PairOptions(words="pieces"))
     with pytest.warns(UserWarning, match="1 of 1 sentences truncated"):
@@ -67,7 +67,7 @@ def test_a_bitext_may_link_sub_words(bert: LoadedModel) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "regularise", "pairs", "held"),
+    ("tokens", "regularise", "pairs", "regularised"),
     [
         ("words", "words", 2, [1, 1, 0, 0]),
         ("words", "all", 2, [1, 1, 1, 1]),
@@ -77,11 +77,13 @@ def test_a_bitext_may_link_sub_words(bert: LoadedModel) -> None:
         ("words+specials", "all", 4, [1, 1, 1, 1]),
     ],
 )
-def test_which_tokens_take_part(bert: LoadedModel, tokens: str, regularise: str, pairs: int, held: list[int]) -> None:
+def test_which_tokens_take_part(
+    bert: LoadedModel, tokens: str, regularise: str, pairs: int, regularised: list[int]
+) -> None:
     options = PairOptions(tokens=tokens, regularise=regularise)
     (example,) = encode_pairs(bert, [one("The cat", "Le chat", "0-0 1-1")], options)
     assert len(example.arrays["pair_source"]) == pairs
-    assert example.arrays["held"].tolist() == held
+    assert example.arrays["regularised"].tolist() == regularised
 
 
 def test_pairs_without_links_are_left_out_unless_only_special_tokens_count(bert: LoadedModel) -> None:
@@ -118,7 +120,7 @@ def test_every_unit_has_a_token_and_every_pair_a_unit(bert: LoadedModel) -> None
                 present = set(unit.tolist()) - {IGNORE_INDEX}
                 assert present == set(range(len(present)))
                 assert set(example.arrays[f"pair_{side}"].tolist()) <= present
-            assert len(example.arrays["held"]) == example.arrays["source_unit"].max() + 1
+            assert len(example.arrays["regularised"]) == example.arrays["source_unit"].max() + 1
 
 
 def test_what_is_no_bitext_is_told(bert: LoadedModel) -> None:

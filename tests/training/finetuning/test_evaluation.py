@@ -12,7 +12,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch
 from isogloss.tasks.task import Labels
-from isogloss.training.finetuning.evaluation import allow_tf32, evaluate, predict, predict_corpus
+from isogloss.training.finetuning.evaluation import allow_tf32, evaluate, predict
 
 POS = TASKS["pos"]
 LABELS = POS.labels(treebank(50))
@@ -59,7 +59,8 @@ def test_the_network_keeps_its_mode_and_dropout_is_off(bert: LoadedModel, networ
 
 def test_annotation_is_not_needed_to_predict_but_to_score(bert: LoadedModel, network: nn.Module) -> None:
     bare = CORPORA["fr"].with_items(tree.with_nodes(upos=["_"] * len(tree.words)) for tree in CORPORA["fr"])
-    assert predict_corpus(network, POS, bert, bare, LABELS) == predict_corpus(network, POS, bert, CORPORA["fr"], LABELS)
+    examples = [POS.encode(bert, corpus, LABELS) for corpus in (bare, CORPORA["fr"])]
+    assert predict(network, POS, bert, examples[0], LABELS) == predict(network, POS, bert, examples[1], LABELS)
     with pytest.raises(UsageError, match="no UPOS tags"):
         evaluate(network, POS, bert, {"fr": bare}, LABELS)
 

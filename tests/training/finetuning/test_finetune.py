@@ -15,7 +15,7 @@ from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import collate
 from isogloss.training.engine.settings import settings_for
-from isogloss.training.finetuning.evaluation import predict_corpus
+from isogloss.training.finetuning.evaluation import annotate_corpus, predict
 from isogloss.training.finetuning.finetune import count_loss_terms, finetune
 from isogloss.training.finetuning.grid_search import grid_search
 
@@ -29,9 +29,8 @@ def test_a_tiny_model_learns_tags_that_follow_from_words(bert: LoadedModel) -> N
     tuned = finetune(bert, POS, treebank(150), treebank(40, seed=1), settings)
     assert tuned.log[-1].best == max(report.score or 0 for report in tuned.log) > 0.6
     unseen = treebank(20, "fr", seed=2)
-    assert [tree.words for tree in predict_corpus(tuned.network, POS, bert, unseen, tuned.labels)] == [
-        tree.words for tree in unseen
-    ]
+    predictions = predict(tuned.network, POS, bert, POS.encode(bert, unseen, tuned.labels), tuned.labels)
+    assert [tree.words for tree in annotate_corpus(POS, unseen, predictions)] == [tree.words for tree in unseen]
     assert fingerprint(bert.body) == before, "the model handed in was changed"
 
 
@@ -85,7 +84,7 @@ def test_the_grid_takes_the_best_and_is_not_searched_twice(
     bert: LoadedModel, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = (bert, POS, treebank(40), treebank(20, seed=1), settings_for(POS.defaults, epochs=2))
-    options: dict[str, Any] = {"batches": [8, 16], "learning_rates": [1e-6, 3e-3], "out": tmp_path}
+    options: dict[str, Any] = {"batch_sizes": [8, 16], "learning_rates": [1e-6, 3e-3], "out": tmp_path}
     grid = grid_search(*arguments, **options)
     assert grid.frame.select("batch", "learning_rate").rows() == [(8, 1e-6), (8, 3e-3), (16, 1e-6), (16, 3e-3)]
     best = grid.frame.sort("value", descending=True, maintain_order=True).row(0, named=True)

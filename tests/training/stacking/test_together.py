@@ -383,7 +383,7 @@ def test_models_are_finetuned_as_each_by_itself(
 def test_models_of_other_shapes_are_refused(bert: LoadedModel) -> None:
     other = reshaped(bert, intermediate_size=64)
     finetune(other, POS, treebank(6), treebank(3), QUICK)  # nothing is wrong with it
-    with pytest.raises(UsageError, match="only models of one shape, with one tokenizer and alike settings"):
+    with pytest.raises(UsageError, match="only models of one shape, with one tokenizer and equal settings"):
         finetune_stacked([bert, other], POS, treebank(6), treebank(3), QUICK, seeds=[0, 0])
 
 

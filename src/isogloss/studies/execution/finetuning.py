@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
 from pathlib import Path
-
-import polars as pl
 
 from isogloss.core.hashing import digest
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -19,7 +16,7 @@ from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.progress import DivergenceError, EpochMetrics
 from isogloss.training.engine.settings import settings_for
 from isogloss.training.finetuning.finetune import can_stack, finetune, finetune_stacked
-from isogloss.training.finetuning.finetuned_files import save_finetuned
+from isogloss.training.finetuning.stored_results import write_finetuned
 
 MIN_CHECKPOINT_SECONDS = 60.0  # of training between two checkpoints
 
@@ -31,10 +28,7 @@ def compute_finetuning(stage: FineTuningStage, folder: Path | None, context: Wor
     if stage.id not in context.networks:
         train_network(stage, context)
     if folder:
-        network = context.networks[stage.id]
-        save_finetuned(network, folder / "model")
-        log = pl.DataFrame([asdict(report) for report in network.log])
-        (folder / "log.tsv").write_text(log.write_csv(separator="\t"), encoding="utf-8")
+        write_finetuned(context.networks[stage.id], folder)
 
 
 def train_network(stage: FineTuningStage, context: WorkerContext) -> None:

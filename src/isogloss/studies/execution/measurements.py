@@ -12,6 +12,7 @@ from isogloss.studies.execution.corpus_loader import CorpusLoader, load_bitexts
 from isogloss.studies.execution.models import finetuned_network, measured_model
 from isogloss.studies.execution.worker_context import WorkerContext
 from isogloss.studies.planning.stages import DistancesStage, EvaluationStage, SimilarityStage
+from isogloss.training.finetuning.stored_results import write_evaluation
 from isogloss.training.finetuning.target_evaluation import evaluate_targets
 
 
@@ -24,8 +25,7 @@ def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: Wor
     targets = {name: loader.load(references, name, "test") for name, references in stage.targets.items()}
     facts = {"run": stage.id, "model": "", "changes": "", "seed": stage.seed}
     results = evaluate_targets(network, loader.task(network.model), source, dev, targets, facts)
-    results.frame.write_parquet(folder / "rows.parquet")
-    results.predictions.collect().write_parquet(folder / "predictions.parquet")
+    write_evaluation(results, folder)
 
 
 def compute_similarity(stage: SimilarityStage, folder: Path | None, context: WorkerContext) -> None:

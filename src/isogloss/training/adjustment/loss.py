@@ -1,9 +1,9 @@
-"""Equation 1 of cross-lingual adjustment, over a whole batch at once: no loop over words, nothing waits for the device.
+"""Equation 1 of cross-lingual adjustment, computed per batch: no loop over words, no host synchronisation.
 
     L = Σ over aligned pairs ‖f(s) − f(t)‖² + Σ over source words ‖f(s) − f⁰(s)‖²
 
-The first term pulls translations together, the second holds the source to the original model f⁰. Words are made from
-sub-words, and picked for pairs, by small matrix products, so that gradients are the same every time on every device.
+The first term pulls translations together, the second keeps the source close to the original model f⁰. Sub-words are
+pooled to words, and words selected for pairs, by small matrix products, so that gradients are deterministic.
 Reference: Cao, Kitaev & Klein (2020), Multilingual alignment of contextual word representations; Efimov, Boytsov,
 Arslanova & Braslavski (2023), The impact of cross-lingual adjustment of contextual word representations.
 """
@@ -40,7 +40,7 @@ class AlignmentLoss:
         self.original, self._bf16_original = original, None  # type: LoadedModel, nn.Module | None
 
     def __call__(self, network: nn.Module, batch: Batch, *, padded: bool = False) -> Tensor:
-        """`padded`: the step is recorded, and f⁰ must not look at its mask either."""
+        """`padded`: the step is recorded, so f⁰ must not inspect the attention mask."""
         body = body_of(network)
         frozen = self._frozen(bf16=next(body.parameters()).dtype == torch.bfloat16)
         both = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
@@ -54,7 +54,7 @@ class AlignmentLoss:
             return torch.stack(losses).sum()
 
     def layer_loss(self, states: Tensor, before: Tensor, batch: Batch) -> Tensor:
-        """The loss of one layer: its states for all sentences, and those of the original for the source's."""
+        """The loss of one layer, from its states for all sentences and the original's for the source sentences."""
         options, arrays = self.options, batch.arrays
         source = unit_vectors(states[0::2], arrays["source_unit"])
         target = unit_vectors(states[1::2], arrays["target_unit"])
@@ -66,7 +66,7 @@ class AlignmentLoss:
         if options.normalise:
             bitext = arrays["bitext"].expand_as(arrays["pair_source"]).flatten()
             s, t = (z_normalise(side, bitext.where(is_pair, IGNORE_INDEX), self.bitexts) for side in (s, t))
-        regularised = arrays["held"] == 1
+        regularised = arrays["regularised"] == 1
         moved = (source - original)[:, : regularised.shape[1]]
         loss = options.pull * self._reduced((s - t).square().sum(1), is_pair, s.shape[1])
         loss = loss + options.hold * self._reduced(moved.square().sum(2), regularised, s.shape[1])
@@ -80,7 +80,7 @@ class AlignmentLoss:
         return total if self.options.reduction == "sum" else total / (mask.sum().clamp_min(1) * units)
 
     def _states(self, body: nn.Module, inputs: Mapping[str, Tensor]) -> list[Tensor]:
-        """The states of the chosen layers, in at least single precision."""
+        """The states of the chosen layers, in fp32 or higher precision."""
         options = {"use_cache": False} if self.original.family.causal else {}
         model = replace(self.original, body=cast(PreTrainedModel, body))
         with capture_layers(model, self.layers, lambda states: states) as states:
@@ -88,7 +88,7 @@ class AlignmentLoss:
         return [states[layer].to(torch.promote_types(states[layer].dtype, torch.float32)) for layer in self.layers]
 
     def _frozen(self, bf16: bool) -> nn.Module:
-        """The original in the precision that the network computes in: at the beginning both are equal to the bit."""
+        """The original model in the precision of the network: at the first step their states are equal."""
         if not bf16:
             return self.original.body
         self._bf16_original = self._bf16_original or clone_in_bf16(self.original.body)
@@ -96,7 +96,7 @@ class AlignmentLoss:
 
 
 def resolve_layers(model: LoadedModel, layers: Layer | Sequence[Layer]) -> tuple[Layer, ...]:
-    """Layers as given: one or several, or "last", what the model's last norm puts out."""
+    """Layer numbers or names; "last" is the output of the model's last norm."""
     listed = [layers] if isinstance(layers, int | str) else list(layers)
     named = tuple(dict.fromkeys(model.last_layer if layer == "last" else layer for layer in listed))
     if not named:
@@ -105,9 +105,9 @@ def resolve_layers(model: LoadedModel, layers: Layer | Sequence[Layer]) -> tuple
 
 
 def unit_vectors(states: Tensor, unit: Tensor) -> Tensor:
-    """`[sentence, unit, dimension]`: the mean of the tokens of each unit, zeros where a unit has none.
+    """`[sentence, unit, dimension]`: the mean of the tokens of each unit, zeros for units without tokens.
 
-    `unit[sentence, token]` numbers each token's unit; a negative number is none.
+    `unit[sentence, token]` numbers each token's unit; negative numbers mean none.
 
     >>> unit_vectors(torch.tensor([[[2.0], [4.0], [7.0]]]), torch.tensor([[0, 0, IGNORE_INDEX]])).tolist()
     [[[3.0], [0.0], [0.0]]]
@@ -121,14 +121,14 @@ def unit_vectors(states: Tensor, unit: Tensor) -> Tensor:
 def _select_units(vectors: Tensor, units: Tensor) -> Tensor:
     """`[pair, dimension]`: the vectors of the numbered units of each sentence, zeros for padding.
 
-    A product, for a look-up would add up gradients in any order, or wait for the device.
+    A matrix product: indexing would sum gradients in random order, or synchronise with the device.
     """
     chosen = units[:, :, None] == torch.arange(vectors.shape[1], device=units.device)
     return (chosen.to(vectors.dtype) @ vectors).flatten(0, 1)
 
 
 def z_normalise(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
-    """Vectors of zero mean and unit variance in every dimension, for each group; those of no group are as they were.
+    """Vectors of zero mean and unit variance in every dimension, for each group; vectors without a group are unchanged.
 
     >>> z_normalise(torch.tensor([[1.0], [3.0], [9.0]]), torch.tensor([0, 0, IGNORE_INDEX]), 1).round().tolist()
     [[-1.0], [1.0], [9.0]]
@@ -143,7 +143,7 @@ def z_normalise(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
 
 
 def contrastive_loss(source: Tensor, target: Tensor, is_pair: Tensor, temperature: float, *, strong: bool) -> Tensor:
-    """For each pair how surprising its other half is among all words of the step, the mean of both directions."""
+    """The contrastive loss of each pair among all words of the step, the mean of both directions."""
     s, t = functional.normalize(source), functional.normalize(target)
     pair_index = torch.arange(len(s), device=s.device)
     masked = float("-inf")

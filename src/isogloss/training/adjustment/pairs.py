@@ -1,7 +1,8 @@
-"""Aligned sentence pairs as adjustment reads them: tokens, the words that they make up, and which words are pairs.
+"""Aligned sentence pairs as examples of adjustment: tokens, the words they belong to, and the pairs of words.
 
-A sentence's *units* are what has a vector: its words, and its first and last special token. An example is two windows
-(source, target); its arrays number the unit of each token, the pairs of units, and say which source units are held.
+The *units* of a sentence have one vector each: its words, and its first and last special token. An example has two
+windows (source, target); its arrays give the unit of each token, the pairs of units, and which source units are
+regularised (kept close to the original model).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from isogloss.tasks.examples import IGNORE_INDEX, Example
 from isogloss.text.alignment.link_filters import filter_links
 from isogloss.training.adjustment.settings import PairedTokens, PairOptions
 
-# name → whether words, the first special token and the last one take part as pairs
+# name → whether words, the first special token and the last one are paired
 TOKEN_CHOICES: dict[PairedTokens, tuple[bool, bool, bool]] = {
     "words+specials": (True, True, True),
     "words": (True, False, False),
@@ -35,7 +36,7 @@ PIECES = "pieces"
 def encode_pairs(
     model: LoadedModel, bitexts: Sequence[Corpus[AlignedPair]], options: PairOptions
 ) -> tuple[Example, ...]:
-    """An example for each sentence pair in which something takes part, of all bitexts in their order."""
+    """An example for each sentence pair with at least one pair of units, of all bitexts in order."""
     _check_inputs(model, bitexts, options)
     examples: list[Example] = []
     for number, bitext in enumerate(bitexts):
@@ -60,7 +61,7 @@ def _sides(pairs: Corpus[AlignedPair]) -> tuple[list[tuple[str, ...]], list[tupl
 
 @dataclass(frozen=True)
 class _Units:
-    """The units of one sentence: each token's, and the numbers of its words, its first and its last special token."""
+    """The units of one sentence: of each token, of its words, of its first and of its last special token."""
 
     of_token: npt.NDArray[np.int64]
     words: dict[int, int]
@@ -91,7 +92,7 @@ class _Units:
 def _example(
     model: LoadedModel, texts: tuple[Encoded, Encoded], pair: AlignedPair, bitext: int, options: PairOptions
 ) -> Example | None:
-    """None where no unit is left to be paired."""
+    """None if the sentence pair has no pair of units."""
     source, target = (_Units.of(model, text, options) for text in texts)
     pairs = _pairs(source, target, dict.fromkeys(pair.alignment.sure), options)
     if not pairs:
@@ -106,7 +107,7 @@ def _example(
         "target_unit": target.of_token,
         "pair_source": np.array([s for s, _ in pairs]),
         "pair_target": np.array([t for _, t in pairs]),
-        "held": np.array(regularised),  # by source unit, whether the regulariser covers it
+        "regularised": np.array(regularised),  # by source unit
         "bitext": np.array([bitext]),
     }
     return Example((texts[0].ids, texts[1].ids), arrays=arrays)
@@ -115,7 +116,7 @@ def _example(
 def _pairs(
     source: _Units, target: _Units, links: Iterable[tuple[int, int]], options: PairOptions
 ) -> list[tuple[int, int]]:
-    """Pairs of units; none where words should take part and none do."""
+    """Pairs of units; empty if words are paired and there are none."""
     words, cls, sep = TOKEN_CHOICES[options.tokens]
     pairs = [(source.words[s], target.words[t]) for s, t in links if s in source.words and t in target.words]
     if words and not pairs:
@@ -127,7 +128,7 @@ def _pairs(
 
 
 def _check_inputs(model: LoadedModel, bitexts: Sequence[Corpus[AlignedPair]], options: PairOptions) -> None:
-    """An error where the bitexts are none, or the model has no such tokens."""
+    """Raise an error if there is no bitext, or if the model lacks layers or special tokens."""
     if not bitexts:
         raise UsageError("nothing to adjust on: no bitext")
     for bitext in bitexts:

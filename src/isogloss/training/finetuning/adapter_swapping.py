@@ -8,7 +8,7 @@ sentence depends on its batch.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,7 +39,7 @@ def swap_adapter(tuned: FineTuned, adapter: UseAdapter) -> FineTuned:
 def with_entropy_minimisation(task: Task, *, steps: int = ENTROPY_STEPS, rate: float = ENTROPY_LEARNING_RATE) -> Task:
     """The task with a `predict` that fits the weights of the network's ensembles to every batch."""
 
-    def predict(network: nn.Module, batch: Batch, labels: Labels) -> list[Any]:
+    def predict(network: nn.Module, batch: Batch, labels: Labels) -> Sequence[object]:
         with torch.inference_mode(False), torch.enable_grad():
             copied = batch.map(Tensor.clone)  # tensors of inference mode have no gradient
             minimise_entropy(network, lambda: task.entropy(network, copied), steps=steps, rate=rate)

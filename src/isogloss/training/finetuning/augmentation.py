@@ -1,4 +1,4 @@
-"""Training examples that are never twice the same: noise on words and dropped sub-words, drawn anew for each epoch."""
+"""Training examples with noise: character noise and sub-word dropout, sampled in every epoch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from isogloss.training.engine.settings import NoisyTrainingSettings, TrainingSet
 def training_examples(
     model: LoadedModel, task: Task, corpus: AnyCorpus, labels: Labels, settings: TrainingSettings | None, seed: int
 ) -> tuple[list[Example], int]:
-    """The examples of a corpus, one version after the other, and how many there are: with noise one an epoch."""
+    """The examples of all versions of a corpus, and the number of versions: with noise, one per epoch."""
     if not isinstance(settings, NoisyTrainingSettings):
         return task.encode(model, corpus, labels), 1
     noise_rate, subword_dropout = settings.character_noise, settings.subword_dropout

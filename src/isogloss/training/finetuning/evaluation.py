@@ -1,7 +1,7 @@
-"""Predictions and scores of many corpora in one pass: all their items are read side by side, by length.
+"""Predictions and scores of many corpora in one pass: batches contain items of all corpora, sorted by length.
 
-Evaluation computes in fp32, so that how the items are grouped does not show in the result. On a GPU, for the sake of
-speed, products are TF32's: ten bits of mantissa, where training has the seven of bf16.
+Evaluation computes in fp32, so that the batches do not change the result. On a GPU, matrix products are in TF32 for
+speed: ten bits of mantissa, against seven in bf16 training.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from torch import nn
 
 from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import AnyCorpus
+from isogloss.corpora.kinds.kind import ItemTexts
 from isogloss.metrics.counts import Counts, score_each, total
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.batching import IntArray, token_batches
@@ -24,20 +25,20 @@ from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import Example, collate
 from isogloss.tasks.task import Labels, Task
 
-CPU_TOKENS, DEVICE_TOKENS = 2048, 16384  # per batch, unless told
-K = TypeVar("K", bound=Hashable)  # what a corpus is called
-PredictionProgress = Callable[[int, int], None]  # items predicted, items in all
+CPU_TOKENS, DEVICE_TOKENS = 2048, 16384  # per batch
+K = TypeVar("K", bound=Hashable)  # name of a corpus
+PredictionProgress = Callable[[int, int], None]  # items predicted, number of items
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a network made of one corpus: a prediction for each item, and its counts by metric."""
+    """The predictions of a network for the items of one corpus, with counts and scores by metric."""
 
-    predictions: Sequence[Any]
-    gold: Sequence[Any]
+    predictions: Sequence[object]
+    gold: Sequence[object]
     counts: Mapping[str, Sequence[Counts]]
     scores: Mapping[str, float]
-    texts: Sequence[Any] = ()  # what was read, for people: words, or texts by name
+    texts: Sequence[ItemTexts] = ()  # words of each item, or texts by name
 
 
 def evaluate(
@@ -50,11 +51,11 @@ def evaluate(
     tokens: int | None = None,
     progress: PredictionProgress | None = None,
 ) -> dict[K, Evaluation]:
-    """Score every corpus, all in one pass. `tokens` per batch changes speed and memory, not the result."""
+    """Score all corpora in one pass. `tokens` per batch changes speed and memory, not the result."""
     for name, corpus in corpora.items():
         if not len(corpus):
             raise UsageError(f"nothing to score: the corpus '{name}' is empty")
-    gold = {name: [task.gold(item) for item in corpus] for name, corpus in corpora.items()}  # before any work
+    gold = {name: [task.gold(item) for item in corpus] for name, corpus in corpora.items()}  # raises an error early
     examples = [example for corpus in corpora.values() for example in task.encode(model, corpus, labels)]
     predictions = iter(predict(network, task, model, examples, labels, tokens=tokens, progress=progress))
     return {
@@ -66,8 +67,8 @@ def evaluate(
     }
 
 
-def score_predictions(task: Task, gold: Sequence[Any], predictions: Sequence[Any]) -> Evaluation:
-    """Predictions counted against the gold, item by item."""
+def score_predictions(task: Task, gold: Sequence[object], predictions: Sequence[object]) -> Evaluation:
+    """Compare predictions with the gold annotation, item by item."""
     counts = {name: score_each(metric.count, gold, predictions) for name, metric in task.metrics.items()}
     scores = {name: metric.of(total(counts[name])) for name, metric in task.metrics.items()}
     return Evaluation(predictions, gold, counts, scores)
@@ -82,15 +83,15 @@ def predict(
     *,
     tokens: int | None = None,
     progress: PredictionProgress | None = None,
-) -> list[Any]:
-    """A prediction for each example, in their order; the network is left in the mode it was in."""
+) -> list[object]:
+    """A prediction for each example, in order. The mode of the network (training or evaluation) is restored."""
     device, training = next(network.parameters()).device, network.training
     budget = tokens or (CPU_TOKENS if device.type == "cpu" else DEVICE_TOKENS)
-    predictions: list[Any] = [None] * len(examples)
+    predictions: list[object] = [None] * len(examples)
     done = 0
 
-    def predict_batch(indices: IntArray) -> list[Any]:
-        """Half by half where a GPU, which others may use too, has no room for all of them."""
+    def predict_batch(indices: IntArray) -> Sequence[object]:
+        """Splits the batch in halves if it does not fit into the memory of the GPU."""
         try:
             batch = collate([examples[i] for i in indices], padding_id(model)).to(device)
             return task.predict(network, batch, labels)
@@ -114,7 +115,7 @@ def predict(
 
 @contextlib.contextmanager
 def allow_tf32(device: torch.device) -> Iterator[None]:
-    """Products of fp32 numbers in TF32 meanwhile, on a GPU."""
+    """Compute fp32 matrix products in TF32 on a GPU."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high" if device.type == "cuda" else before)
     try:
@@ -123,11 +124,6 @@ def allow_tf32(device: torch.device) -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-def predict_corpus(network: nn.Module, task: Task, model: LoadedModel, corpus: AnyCorpus, labels: Labels) -> AnyCorpus:
-    """The corpus with predictions in place of its annotation; none needs to be there."""
-    return annotate_corpus(task, corpus, predict(network, task, model, task.encode(model, corpus, labels), labels))
-
-
-def annotate_corpus(task: Task, corpus: AnyCorpus, predictions: Sequence[Any]) -> AnyCorpus:
-    """The corpus with these predictions in place of its annotation."""
+def annotate_corpus(task: Task, corpus: AnyCorpus, predictions: Sequence[object]) -> AnyCorpus:
+    """The corpus with predictions in place of its annotation."""
     return corpus.with_items(task.annotate(item, value) for item, value in zip(corpus, predictions, strict=True))

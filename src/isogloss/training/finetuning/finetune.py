@@ -1,16 +1,16 @@
-"""Fine-tuning: a pretrained model, a task and an annotated corpus become a network that does the task."""
+"""Fine-tuning: a network for a task from a pretrained model and an annotated corpus."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
+from isogloss.core.hashing import digest
 from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.models.heads.task_head import body_of
@@ -23,6 +23,7 @@ from isogloss.training.engine.batch_shapes import round_length_up
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.determinism import seeded
 from isogloss.training.engine.distributed import init_distributed
+from isogloss.training.engine.identity import tokenizer_identity
 from isogloss.training.engine.objective import Objective, ShapedLoss
 from isogloss.training.engine.progress import EpochMetrics, ProgressCallback
 from isogloss.training.engine.settings import NoisyTrainingSettings, TrainingSettings
@@ -30,22 +31,22 @@ from isogloss.training.finetuning.augmentation import training_examples
 from isogloss.training.finetuning.evaluation import predict, score_predictions
 from isogloss.training.stacking.stack import stackable, train_stacked
 
-ExtraLoss = Callable[[nn.Module, int], Tensor]  # of the network, at a step
+ExtraLoss = Callable[[nn.Module, int], Tensor]  # of network and step
 
 
 @dataclass(frozen=True, eq=False)
 class FineTuned:
-    """A network that does a task; `model` is what it was made from and brings the tokenizer."""
+    """A network fine-tuned on a task; `model` is the pretrained model, with the tokenizer."""
 
     task: Task
     model: LoadedModel
     labels: Labels
     network: nn.Module
-    log: tuple[EpochMetrics, ...] = ()  # one of each epoch
+    log: tuple[EpochMetrics, ...] = ()  # one per epoch
 
     @property
     def encoder(self) -> LoadedModel:
-        """The text stack inside the network, to be measured like any model."""
+        """The encoder inside the network, as a model."""
         body = body_of(self.network)
         return replace(self.model, network=body, body=body)
 
@@ -62,10 +63,10 @@ def finetune(
     checkpoints: Checkpoints | None = None,
     progress: ProgressCallback | None = None,
 ) -> FineTuned:
-    """Train on one corpus, keep the epoch that is best on the other. The model handed in is not changed.
+    """Train on `train` and keep the epoch with the best score on `dev`. The model passed in is not modified.
 
-    The same seed gives the same weights, bit for bit on a CPU. `extra` is added to the task's loss in every step; one
-    that has the attribute `shaped` (see `objective.py`) does not keep steps from being recorded on a GPU.
+    The same seed gives the same weights, bit for bit on a CPU. `extra_loss` is added to the task's loss in every step;
+    if it has the attribute `shaped` (see `objective.py`), steps can still be recorded on a GPU.
     """
     return _finetune([model], task, train, dev, settings, [seed], extra_loss, checkpoints, progress)[0]
 
@@ -81,30 +82,30 @@ def finetune_stacked(
     checkpoints: Checkpoints | None = None,
     progress: ProgressCallback | None = None,
 ) -> list[FineTuned]:
-    """Several models fine-tuned as `finetune` does it, each with its seed, all in the same steps: faster on a GPU.
+    """Fine-tune several models, each with its seed, as one stacked network; faster on a GPU than one by one.
 
-    See `can_go_together` for what this asks of them.
+    `can_stack` must be true.
     """
     if not can_stack(models, task, train, settings, seeds):
-        raise UsageError("only models of one shape, with one tokenizer and alike settings, can be fine-tuned together")
+        raise UsageError("only models of one shape, with one tokenizer and equal settings, can be trained as one stack")
     return _finetune(models, task, train, dev, settings, seeds, None, checkpoints, progress)
 
 
 def can_stack(
     models: Sequence[LoadedModel], task: Task, train: AnyCorpus, settings: TrainingSettings, seeds: Sequence[int]
 ) -> bool:
-    """Whether models can take their steps together: the same tokens in, networks of one shape out, steps one by one.
+    """Whether models can be trained as one stack: the same tokenizer, networks of one shape, no accumulation.
 
-    With several seeds, noise and batches that go by tokens would be others for each.
+    With several seeds, noise and batches by number of tokens would differ between the models.
     """
-    tokenizers: list[Any] = [model.tokenizer for model in models]
+    tokenizers = [model.tokenizer for model in models]
     if settings.accumulate > 1 or init_distributed().world_size > 1:
         return False
     if len(set(seeds)) > 1 and (settings.tokens or isinstance(settings, NoisyTrainingSettings)):
         return False
     if not all(tokenizer.is_fast for tokenizer in tokenizers) or len({model.max_length for model in models}) > 1:
         return False
-    if len({tokenizer.backend_tokenizer.to_str() for tokenizer in tokenizers}) > 1:
+    if len({digest(tokenizer_identity(tokenizer)) for tokenizer in tokenizers}) > 1:
         return False
     labels = task.labels(train)
     with seeded(0):
@@ -137,9 +138,9 @@ def _finetune(
 
 
 def init_networks(models: Sequence[LoadedModel], task: Task, labels: Labels, seeds: Sequence[int]) -> list[nn.Module]:
-    """A network of each model, its head drawn from the seed; several models are of one shape.
+    """A network per model, with a head initialised from its seed. Several models have one shape.
 
-    Heads of one seed are the same and are drawn once: with them a whole network is, which takes a second at base size.
+    Networks of the same seed have the same head: they are copied, which is faster than initialising a whole network.
     """
     networks: list[nn.Module] = []
     networks_by_seed: dict[int, nn.Module] = {}
@@ -164,7 +165,7 @@ def objective(
     settings: TrainingSettings | None = None,
     seed: int = 0,
 ) -> Objective:
-    """A task as the training loop sees it."""
+    """The objective of the training loop."""
     examples, versions = training_examples(model, task, train, labels, settings, seed)
     dev_examples = task.encode(model, dev, labels)
     gold, pad_token_id, sizes = [task.gold(item) for item in dev], padding_id(model), ExampleSizes(examples)
@@ -185,7 +186,7 @@ def objective(
 
 
 def count_loss_terms(example: Example) -> int:
-    """What a task's loss is the mean of: an example's words that have a gold label, or else its windows."""
+    """The number of terms in the mean of a task's loss: words with a gold label, or windows if there are no words."""
     if "position" not in example.arrays:
         return len(example.windows)
     gold = [array for name, array in example.arrays.items() if name not in ("window", "position")]
@@ -193,7 +194,7 @@ def count_loss_terms(example: Example) -> int:
 
 
 def check_corpus(task: Task, corpus: AnyCorpus, role: str) -> None:
-    """An error unless the corpus is of the kind that the task reads and holds something."""
+    """Raise an error unless the corpus is of the task's kind and not empty."""
     if not isinstance(corpus, Corpus):
         raise UsageError(f"{role}: expected a corpus, got {type(corpus).__name__}; read the file first")
     if corpus.format.kind != task.corpus:

@@ -1,7 +1,7 @@
-"""Fine-tuned networks on disk: as plain `transformers` loads them where it has the class, with what we need beside.
+"""Fine-tuned networks on disk, in folders that plain `transformers` loads if it has the class.
 
-`isogloss.json` names the task, its labels and the classes. A network of the model library is saved by itself (safe-
-tensors); of our own kinds (the parser, heads that the library lacks) the body is, and the head lies beside it.
+`isogloss.json` holds the task, its labels and the class. A network of a transformers class is saved as a whole
+(safetensors); of other networks (the parser, heads that transformers lacks) the body is, with the head beside it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ METADATA_FILE, HEAD_FILE, BODY_PREFIX = "isogloss.json", "head.safetensors", "bo
 
 
 def save_finetuned(tuned: FineTuned, folder: str | os.PathLike[str]) -> None:
-    """Write network, tokenizer and task to a folder, which appears whole or not at all."""
+    """Write network, tokenizer and task to a folder, atomically."""
     is_library_network = isinstance(tuned.network, transformers.PreTrainedModel)
     saved: Any = tuned.network if is_library_network else tuned.network.body
     metadata = {
@@ -57,7 +57,7 @@ def save_finetuned(tuned: FineTuned, folder: str | os.PathLike[str]) -> None:
 def load_finetuned(
     folder: str | os.PathLike[str], *, device: str | torch.device | None = None, task: Task | None = None
 ) -> FineTuned:
-    """A network that `save_finetuned` wrote; `task` only where it is none of the registered ones."""
+    """The network that `save_finetuned` wrote; `task` only if it is not registered."""
     folder = Path(folder)
     metadata = _read_metadata(folder)
     task = task or TASKS[metadata["task"]]
@@ -73,15 +73,15 @@ def load_finetuned(
 
 
 def _read_network(folder: Path, network_class: Any) -> tuple[Any, Any]:
-    """Network and tokenizer; weights that are not there would be random, so this is an error."""
+    """Network and tokenizer. Missing weights, which would be random, are an error."""
     try:
         with quiet_library():
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
             options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True, "output_loading_info": True}
             if "add_pooling_layer" in inspect.signature(network_class).parameters:
-                options["add_pooling_layer"] = False  # a bare body has none
+                options["add_pooling_layer"] = False  # a body without head has none
             network, loading_info = network_class.from_pretrained(folder, **options)
-    except Exception as error:  # damaged files make the readers beneath raise anything
+    except Exception as error:  # damaged files raise errors of many kinds
         raise InputError(folder, "a loadable network", f"{type(error).__name__}: {error}".splitlines()[0]) from None
     if missing := sorted(loading_info["missing_keys"]):
         raise InputError(folder, "all the weights of its network", f"none for {', '.join(missing[:3])}")
@@ -116,7 +116,7 @@ def _read_metadata(folder: Path) -> dict[str, Any]:
 
 
 def _network_class(folder: Path, name: str) -> Any:
-    """The class that wrote the weights; of the model library only, for a file must not choose what code runs."""
+    """The class of the network. Only classes of transformers are imported: a file must not choose what code runs."""
     module, _, attribute = name.partition(":")
     if name == f"{WordVectors.__module__}:{WordVectors.__name__}":
         return WordVectors

@@ -12,7 +12,7 @@ from isogloss.tasks.task import Task
 from isogloss.training.finetuning.adapter_swapping import swap_adapter
 from isogloss.training.finetuning.evaluation import Evaluation, evaluate
 from isogloss.training.finetuning.finetune import FineTuned
-from isogloss.training.finetuning.result_rows import prediction_rows, result_rows
+from isogloss.training.finetuning.result_rows import RunColumns, prediction_rows, result_rows
 
 
 def evaluate_targets(
@@ -21,7 +21,7 @@ def evaluate_targets(
     source: str,
     dev: AnyCorpus,
     test: Mapping[str, AnyCorpus],
-    run_columns: Mapping[str, str | int],
+    run_columns: RunColumns,
     swap: Mapping[str, UseAdapter] | None = None,
 ) -> Results:
     """Rows and predictions of a fine-tuned network.
