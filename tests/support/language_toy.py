@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ import torch
 from tiny_models import CONFIGS, SENTENCES, tokenizer_of
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
+import isogloss as ig
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.training.language_modeling.model_files import read_history
+from isogloss.training.language_modeling.train import TrainingHistory
 
 CAUSAL = ("llama", "qwen2", "gemma3_text", "xglm")
 MASKED = ("bert", "xlm-roberta", "xlm-roberta-xl", "modernbert")
@@ -35,3 +39,10 @@ def with_head(family: str, folder: Path) -> LoadedModel:
         auto.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return load_model(folder, head="clm" if family in CAUSAL else "mlm", device="cpu")
+
+
+def adapt_with_history(model: LoadedModel | Path, text: Any, **options: Any) -> tuple[LoadedModel, TrainingHistory]:
+    """`adapt`, and the history that it saves; in a temporary folder where there is no `out`."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(options.pop("out", folder))
+        return ig.adapt(model, text, out=out, **options), read_history(out)

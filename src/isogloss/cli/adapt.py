@@ -27,7 +27,7 @@ def adapt(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
     ],
-    recipe: Annotated[
+    preset: Annotated[
         str | None,
         typer.Option(help="published (line by line, batches of 8), modern (joined, of 32) or adapter (of 64)."),
     ] = None,
@@ -57,16 +57,17 @@ def adapt(
 ) -> None:
     """Adapt a model to a language: continue its pretraining on raw text."""
     from isogloss.training.engine.distributed import init_distributed
-    from isogloss.training.language_modeling.adapt import adaptation
+    from isogloss.training.language_modeling.adapt import adapt as run
     from isogloss.training.language_modeling.heldout import TextFiles
+    from isogloss.training.language_modeling.model_files import read_history
 
     init_distributed()
     with library_warnings(), resumable(out), shared.budget_bar("adapting") as show_pace:
-        _, history = adaptation(
+        run(
             model,
             TextFiles(tuple(text), repair),
             out=out,
-            recipe=recipe,
+            preset=preset,
             adapter=adapters.new_adapter(adapter, reduction, placement, invertible, rank),
             epochs=epochs,
             mix=shared.texts_by_language(mix, "--mix", repair) if mix else None,
@@ -81,4 +82,4 @@ def adapt(
             **({} if evaluations is None else {"evaluations": evaluations}),
         )
     if init_distributed().is_main:
-        shared.show_figures(history.evaluations, out)
+        shared.show_figures(read_history(out).evaluations, out)

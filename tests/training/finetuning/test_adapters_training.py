@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from language_toy import CAUSAL, MASKED, TEXT, with_head
+from language_toy import CAUSAL, MASKED, TEXT, adapt_with_history, with_head
 from test_stepping import Recorder, run, stepper
 from toy import treebank
 
@@ -36,7 +36,6 @@ from isogloss.training.finetuning.evaluation import evaluate
 from isogloss.training.finetuning.finetune import finetune
 from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
 from isogloss.training.finetuning.transfer import transfer
-from isogloss.training.language_modeling.adapt import adaptation
 from isogloss.training.language_modeling.losses import causal_loss, masked_loss
 
 QUICK: dict[str, Any] = {"steps": 6, "batch": 8, "length": 32, "learning_rate": 5e-3}
@@ -60,7 +59,7 @@ def folders(masked: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> di
     """Trained adapters of three languages."""
     out = tmp_path_factory.mktemp("adapters")
     for seed, lang in enumerate(("en", "fr", "es")):
-        adaptation(masked, TEXT[seed::3], adapter=language_adapter(2), out=out / lang, seed=seed, **QUICK)
+        adapt_with_history(masked, TEXT[seed::3], adapter=language_adapter(2), out=out / lang, seed=seed, **QUICK)
     return {path.name: path for path in sorted(out.iterdir())}
 
 
@@ -71,7 +70,7 @@ def test_the_base_is_the_same_to_the_bit(family: str, kind: str, tmp_path: Path)
         pytest.importorskip("peft")
     model = with_head(family, tmp_path)
     adapter: Any = language_adapter(2) if kind == "bottleneck" else lora(2)
-    trained, history = adaptation(model, TEXT, adapter=adapter, **{**QUICK, "steps": 3})
+    trained, history = adapt_with_history(model, TEXT, adapter=adapter, **{**QUICK, "steps": 3})
     assert bits(trained.network) == bits(model.network)
     fresh = adapter(clone(model), seed=0)
     names = [name for name, weight in trained.network.named_parameters() if weight.requires_grad]
@@ -96,7 +95,7 @@ def test_the_inverse_is_part_of_every_loss(family: str, tmp_path: Path, monkeypa
 
 
 def test_a_language_adapter_lowers_perplexity(masked: LoadedModel) -> None:
-    _, history = adaptation(masked, TEXT, adapter=language_adapter(2), **{**QUICK, "steps": 40})
+    _, history = adapt_with_history(masked, TEXT, adapter=language_adapter(2), **{**QUICK, "steps": 40})
     first, *_, last = [row["value"] for row in history.evaluations]
     assert last < 0.8 * first
 
@@ -107,20 +106,21 @@ def test_what_is_written_is_the_adapter_alone(masked: LoadedModel, folders: dict
     }
     assert not (folders["en"] / "model.safetensors").exists()
     assert {one.role for one in adapters_in(folders["en"].parent)} == {"language"}
-    again, history = adaptation(masked, TEXT[0::3], adapter=language_adapter(2), out=folders["en"], seed=0, **QUICK)
+    adapter = language_adapter(2)
+    again, history = adapt_with_history(masked, TEXT[0::3], adapter=adapter, out=folders["en"], seed=0, **QUICK)
     used = use_adapter(folders["en"])(clone(masked))
     assert all(torch.equal(a, b) for a, b in zip(again.body.parameters(), used.body.parameters(), strict=True))
     assert history.log[-1].step == 6
     with pytest.raises(UsageError, match="another run"):
-        adaptation(masked, TEXT, adapter=language_adapter(2), out=folders["en"], seed=0, **QUICK)
+        adapt_with_history(masked, TEXT, adapter=language_adapter(2), out=folders["en"], seed=0, **QUICK)
 
 
 def test_training_goes_on_from_a_saved_adapter(masked: LoadedModel, folders: dict[str, Path]) -> None:
-    further, _ = adaptation(masked, TEXT, adapter=use_adapter(folders["en"], train=True), **QUICK)
+    further, _ = adapt_with_history(masked, TEXT, adapter=use_adapter(folders["en"], train=True), **QUICK)
     used = use_adapter(folders["en"])(clone(masked))
     assert not all(torch.equal(a, b) for a, b in zip(further.body.parameters(), used.body.parameters(), strict=True))
     with pytest.raises(UsageError, match="nothing to train"):
-        adaptation(masked, TEXT, adapter=use_adapter(folders["en"]), **QUICK)
+        adapt_with_history(masked, TEXT, adapter=use_adapter(folders["en"]), **QUICK)
 
 
 @pytest.mark.parametrize("task", TASK_NAMES)

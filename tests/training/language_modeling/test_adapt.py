@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from language_toy import CAUSAL, MASKED, TEXT, with_head
+from language_toy import CAUSAL, MASKED, TEXT, adapt_with_history, with_head
 from tiny_models import build
 from toy import fingerprint
 
@@ -14,7 +14,6 @@ import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.loading.load import load_model
 from isogloss.training.language_modeling import batches as language_batches
-from isogloss.training.language_modeling.adapt import adaptation
 from isogloss.training.language_modeling.heldout import split_texts
 from isogloss.training.language_modeling.packing import pack
 
@@ -29,7 +28,7 @@ def perplexities(evaluations: list[dict[str, Any]], lang: str = "text") -> list[
 def test_every_family_learns_and_the_original_stays(tmp_path: Path, family: str) -> None:
     model = with_head(family, tmp_path)
     before = fingerprint(model.network)
-    adapted, history = adaptation(model, TEXT, recipe="modern", **{**QUICK, "batch": 4, "epochs": 1})
+    adapted, history = adapt_with_history(model, TEXT, preset="modern", **{**QUICK, "batch": 4, "epochs": 1})
     assert fingerprint(model.network) == before
     assert fingerprint(adapted.network) != before
     first, last = perplexities(history.evaluations)
@@ -37,10 +36,10 @@ def test_every_family_learns_and_the_original_stays(tmp_path: Path, family: str)
     assert adapted.network.base_model is adapted.body or family == "gemma3_text"
 
 
-def test_the_published_recipe_is_the_default(tmp_path: Path) -> None:
+def test_the_published_preset_is_the_default(tmp_path: Path) -> None:
     out = tmp_path / "out"
     model = with_head("bert", tmp_path / "m")
-    _, history = adaptation(model, TEXT, out=out, length=32)
+    _, history = adapt_with_history(model, TEXT, out=out, length=32)
     sequences = len(pack(model, {"x": split_texts({"x": TEXT})["x"].train}, 32, by_line=True).ids)
     assert history.log[-1].step == -(-20 * sequences // 8)
     settings = (out / "README.md").read_text(encoding="utf-8")
@@ -62,7 +61,7 @@ def test_an_epoch_reads_everything_once_and_the_mix_in_its_share(
     monkeypatch.setattr(language_batches.BatchSampler, "at", watched)
     text = [f"{line} {i}" for i, line in enumerate(TEXT)]
     mix = {"fr": TEXT * 3}
-    adaptation(with_head("bert", tmp_path), text, mix=mix, mix_share=0.25, epochs=2, batch=4, length=32)
+    adapt_with_history(with_head("bert", tmp_path), text, mix=mix, mix_share=0.25, epochs=2, batch=4, length=32)
     target = sizes["text"]
     counts = np.bincount(read, minlength=sum(sizes.values()))
     round_size = target + round(target / 3)
@@ -84,8 +83,8 @@ def test_a_model_without_its_head_gets_it_from_its_folder(tmp_path: Path) -> Non
 
 def test_it_goes_on_and_is_read_back(tmp_path: Path) -> None:
     model = with_head("bert", tmp_path / "m")
-    adapted, told = adaptation(model, TEXT, out=tmp_path / "out", **QUICK)
-    again, history = adaptation(tmp_path / "m", TEXT, out=tmp_path / "out", device="cpu", **QUICK)
+    adapted, told = adapt_with_history(model, TEXT, out=tmp_path / "out", **QUICK)
+    again, history = adapt_with_history(tmp_path / "m", TEXT, out=tmp_path / "out", device="cpu", **QUICK)
     assert fingerprint(again.network) == fingerprint(adapted.network)
     assert history == told
     assert ig.load_model(tmp_path / "out", device="cpu").layers == model.layers
@@ -96,7 +95,7 @@ def test_what_cannot_be_adapted_is_told(tmp_path: Path) -> None:
         ig.adapt(build("mt5", tmp_path / "mt5"), TEXT)
     model = with_head("bert", tmp_path / "bert")
     with pytest.raises(UnknownName, match="did you mean 'modern'"):
-        ig.adapt(model, TEXT, recipe="modem")
+        ig.adapt(model, TEXT, preset="modem")
     with pytest.raises(UsageError, match="expected others"):
         ig.adapt(model, TEXT, mix={"text": TEXT})
     with pytest.raises(UsageError, match="mix_share"):

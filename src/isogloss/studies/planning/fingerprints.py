@@ -48,9 +48,12 @@ class Fingerprints:
         return self._cached(name, self._model) if name else "nothing"
 
     def fields(self, part: Part, exclude: Collection[str] = ()) -> dict[str, JsonValue]:
-        """A part of a study file as plain values, with hashes in place of references."""
-        names = [name for name in type(part).model_fields if name not in exclude]
-        return {name: self._plain(getattr(part, name)) for name in names}
+        """A part of a study file as plain values, with hashes in place of references.
+
+        A renamed field has its former name as `serialization_alias`, so that identities stay the same.
+        """
+        fields = {name: field for name, field in type(part).model_fields.items() if name not in exclude}
+        return {field.serialization_alias or name: self._plain(getattr(part, name)) for name, field in fields.items()}
 
     def save(self) -> None:
         """Store the hashes of files for the next time."""

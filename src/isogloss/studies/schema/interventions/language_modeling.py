@@ -27,7 +27,7 @@ class LanguageModelArguments(Part):
 class AdaptArguments(LanguageModelArguments):
     text: Text
     lang: str | None = None
-    recipe: Literal["published", "modern"] = "published"
+    preset: Literal["published", "modern"] = Field("published", serialization_alias="recipe")
     epochs: float | None = Field(None, gt=0)
     mix: dict[str, Text] = Field(default_factory=dict)
     mix_share: float = Field(0.2, ge=0, lt=1)
