@@ -133,7 +133,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
 
     with monkeypatch.context() as patch:
         patch.setattr(module, "fsync_path", full)
-        with pytest.raises(StoreFull, match="make room"):
+        with pytest.raises(StoreFull, match="free some space"):
             put(store, a=b"1" * 1000)
     assert everything(store) == before
     put(store, a=b"1")

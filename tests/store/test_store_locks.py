@@ -75,7 +75,7 @@ def test_a_lock_from_elsewhere_is_stale_when_its_heart_stands_still(tmp_path: Pa
     path.write_text(content)
     assert held(path)
     assert acquire(path) is None
-    long_ago = time.time() - locks.STALE - 5
+    long_ago = time.time() - locks.STALE_SECONDS - 5
     os.utime(path, (long_ago, long_ago))
     assert not held(path)
     assert acquire(path)
@@ -84,7 +84,7 @@ def test_a_lock_from_elsewhere_is_stale_when_its_heart_stands_still(tmp_path: Pa
 def test_a_guard_whose_owner_died_goes_away(tmp_path: Path) -> None:
     path, guard = tmp_path / "x", tmp_path / "x.takeover"
     path.write_text("{")
-    long_ago = time.time() - locks.STALE - 5
+    long_ago = time.time() - locks.STALE_SECONDS - 5
     os.utime(path, (long_ago, long_ago))
     guard.touch()
     assert acquire(path) is None
@@ -94,8 +94,8 @@ def test_a_guard_whose_owner_died_goes_away(tmp_path: Path) -> None:
 
 
 def test_the_heart_beats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "BEAT", 0.01)
-    monkeypatch.setattr(locks, "_heart", None)
+    monkeypatch.setattr(locks, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(locks, "_heartbeat", None)
     lock = acquire(tmp_path / "x")
     assert lock
     os.utime(lock.path, (0, 0))

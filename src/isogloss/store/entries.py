@@ -1,11 +1,11 @@
-"""A folder of finished work, shared by studies and by processes: an entry is there whole, or not at all.
+"""A folder of results, shared by studies and by processes: an entry is complete, or it does not exist.
 
-    entries/KIND/ID/     what a stage made, with a manifest of every file's hash
-    temporary/           entries being written; they appear among `entries` by renaming
-    work/ID/             checkpoints of a stage that is not finished; they outlive a kill
-    locks/ID             who is making an entry
-    quarantine/          entries whose bytes are not what the manifest says
-    running/ studies/    what is being done now, and what each study consists of
+    entries/KIND/ID/     the result of a stage, with a manifest of every file's hash
+    temporary/           entries being written; they are moved to `entries` by renaming
+    work/ID/             checkpoints of an unfinished stage; they survive a kill
+    locks/ID             the process that is computing an entry
+    quarantine/          entries whose bytes differ from the manifest
+    running/ studies/    running jobs, and the record of each study
 
 Every file is hashed when it is written and again when it is read.
 """
@@ -32,12 +32,12 @@ from isogloss.core.hashing import file_hash, hash_bytes
 from isogloss.store.locks import Lock, acquire, held
 
 MANIFEST, MARK = "manifest.json", "isogloss-store.json"
-VERSION = 1
-FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+STORE_VERSION = 1
+DISK_FULL_ERRORS = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 class Damaged(IsoglossError):
-    """An entry's bytes are not those that were written."""
+    """An entry's bytes differ from those that were written."""
 
     def __init__(self, id: str, reason: str):
         self.id = id
@@ -45,7 +45,7 @@ class Damaged(IsoglossError):
 
 
 class StoreFull(IsoglossError):
-    """No room on the disk.
+    """No space left on the disk.
 
     >>> str(StoreFull("runs")).partition(";")[0]
     'no space left on the disk of the store runs'
@@ -53,40 +53,40 @@ class StoreFull(IsoglossError):
 
     def __init__(self, store: str | os.PathLike[str]):
         super().__init__(
-            f"no space left on the disk of the store {os.fspath(store)}; everything finished is kept: make room "
-            "(isogloss gc shows what can go) and give the same command again"
+            f"no space left on the disk of the store {os.fspath(store)}; finished results are kept: free some space "
+            "(isogloss gc lists what can be removed) and repeat the command"
         )
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A finished entry; its files are checked as they are asked for."""
+    """A finished entry; a file is checked when it is read."""
 
     id: str
     folder: Path
     manifest: Mapping[str, Any]
 
     def file(self, name: str) -> Path:
-        """The path of a file whose bytes are those that were written."""
-        told, path = self.manifest["files"].get(name), self.folder / name
-        if told is None:
+        """The path of a file, after checking its bytes."""
+        recorded, path = self.manifest["files"].get(name), self.folder / name
+        if recorded is None:
             raise Damaged(self.id, f"no {name}")
         try:
-            if path.stat().st_size != told["size"] or file_hash(path) != told["hash"]:
+            if path.stat().st_size != recorded["size"] or file_hash(path) != recorded["hash"]:
                 raise Damaged(self.id, f"the bytes of {name} have changed")
         except OSError as error:
             raise Damaged(self.id, f"{name}: {error.strerror}") from None
         return path
 
     def checked_folder(self) -> Path:
-        """The folder, every file of which was checked."""
+        """The folder, after checking every file."""
         for name in self.manifest["files"]:
             self.file(name)
         return self.folder
 
 
 class Store:
-    """The store in a folder, which is made where there is none.
+    """The store in a folder, which is created if it does not exist.
 
     >>> import tempfile
     >>> Store(tempfile.mkdtemp()).ids()
@@ -105,16 +105,18 @@ class Store:
     def _check_version(self) -> None:
         mark = self.folder / MARK
         if not mark.exists():
-            write_atomically(mark, json.dumps({"store": VERSION}).encode())
+            write_atomically(mark, json.dumps({"store": STORE_VERSION}).encode())
         try:
             version = json.loads(mark.read_bytes())["store"]
         except (ValueError, KeyError, TypeError):
             raise InputError(mark, '{"store": 1}', "something else") from None
-        if version != VERSION:
-            raise UsageError(f"{self.folder} is a store of version {version}; this isogloss reads version {VERSION}")
+        if version != STORE_VERSION:
+            raise UsageError(
+                f"{self.folder} is a store of version {version}; expected version {STORE_VERSION}"
+            )
 
     def ids(self) -> set[str]:
-        """All finished entries, by listing alone."""
+        """The ids of all finished entries, from folder names alone."""
         kinds = [kind for kind in os.scandir(self.folder / "entries") if kind.is_dir()]
         return {entry.name for kind in kinds for entry in os.scandir(kind.path)}
 
@@ -122,9 +124,9 @@ class Store:
         return self.folder / "entries" / id.partition("-")[0] / id
 
     def get(self, id: str) -> Entry | None:
-        """A finished entry, if there is one; `Damaged` if its manifest is."""
+        """A finished entry, or None; raises `Damaged` if its manifest is damaged."""
         folder = self.place(id)
-        for _ in range(2):  # an entry that comes between the two looks is whole: read it then
+        for _ in range(2):  # an entry that appears between the two checks is complete and is read again
             try:
                 return Entry(id, folder, _unsealed(id, (folder / MANIFEST).read_bytes()))
             except (FileNotFoundError, NotADirectoryError):
@@ -133,24 +135,24 @@ class Store:
         raise Damaged(id, "no manifest")
 
     def need(self, id: str) -> Entry:
-        """A finished entry that must be there."""
+        """A finished entry that must exist."""
         entry = self.get(id)
         if entry is None:
-            raise Damaged(id, "it is gone")
+            raise Damaged(id, "it is missing")
         return entry
 
     @contextlib.contextmanager
     def making(self, id: str, note: Mapping[str, Any]) -> Iterator[Path]:
-        """A folder to fill, which becomes the entry when the block ends well and goes away otherwise.
+        """A folder that becomes the entry when the block ends without an error, and is removed otherwise.
 
-        If another process has finished the same entry meanwhile, that one stays.
+        If another process has finished the same entry meanwhile, that entry stays.
         """
         folder = self.folder / "temporary" / f"{id}.{secrets.token_hex(6)}"
-        begun = time.time()
+        start = time.time()
         try:
             folder.mkdir(parents=True)
             yield folder
-            _seal(folder, {**note, "id": id, "seconds": time.time() - begun, "made": begun})
+            _seal(folder, {**note, "id": id, "seconds": time.time() - start, "made": start})
             self.place(id).parent.mkdir(parents=True, exist_ok=True)
             try:
                 folder.rename(self.place(id))
@@ -164,20 +166,20 @@ class Store:
             shutil.rmtree(folder, ignore_errors=True)
 
     def explained(self, error: Exception) -> Exception:
-        """The error itself, or that the disk is full if this is what it says in one of many ways."""
-        full = isinstance(error, OSError) and error.errno in FULL
-        said = ("No space left", "Disk quota exceeded", "PytorchStreamWriter failed writing")
-        return StoreFull(self.folder) if full or any(words in str(error) for words in said) else error
+        """`StoreFull` if the error means that the disk is full, otherwise the error itself."""
+        full = isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS
+        messages = ("No space left", "Disk quota exceeded", "PytorchStreamWriter failed writing")
+        return StoreFull(self.folder) if full or any(message in str(error) for message in messages) else error
 
     def work(self, id: str) -> Path:
-        """A folder for what a stage can go on from; removed with `finished`."""
+        """The folder of a stage's checkpoints."""
         return self.folder / "work" / id
 
     def remove_checkpoints(self, id: str) -> None:
         shutil.rmtree(self.work(id), ignore_errors=True)
 
     def lock(self, id: str) -> Lock | None:
-        """The right to make an entry; None while another process has it."""
+        """The lock of an entry; None while another process holds it."""
         try:
             return acquire(self.folder / "locks" / id)
         except OSError as error:
@@ -187,28 +189,28 @@ class Store:
         return held(self.folder / "locks" / id)
 
     def quarantine(self, id: str, reason: str) -> None:
-        """Move a damaged entry out of the way, to be made again."""
-        aside = self.folder / "quarantine" / f"{id}.{secrets.token_hex(4)}"
-        with contextlib.suppress(FileNotFoundError):  # another process was quicker
-            self.place(id).rename(aside)
+        """Move a damaged entry to the quarantine, so that it is recomputed."""
+        target = self.folder / "quarantine" / f"{id}.{secrets.token_hex(4)}"
+        with contextlib.suppress(FileNotFoundError):  # moved by another process
+            self.place(id).rename(target)
             with contextlib.suppress(OSError):
-                aside.with_suffix(".txt").write_text(reason + "\n", encoding="utf-8")
+                target.with_suffix(".txt").write_text(reason + "\n", encoding="utf-8")
 
     def quarantined(self) -> dict[str, str]:
-        """What was set aside, and why."""
+        """The quarantined entries, with the reasons."""
         notes = sorted((self.folder / "quarantine").glob("*.txt"))
         return {note.stem: note.read_text(encoding="utf-8").strip() for note in notes}
 
     def remove(self, id: str) -> None:
-        """Remove an entry: it disappears by renaming, so that no half of it is ever seen."""
-        gone = self.folder / "temporary" / f"{id}.{secrets.token_hex(6)}"
+        """Remove an entry: it is renamed first, so that no process sees a part of it."""
+        removed = self.folder / "temporary" / f"{id}.{secrets.token_hex(6)}"
         with contextlib.suppress(FileNotFoundError):
-            self.place(id).rename(gone)
-            shutil.rmtree(gone, ignore_errors=True)
+            self.place(id).rename(removed)
+            shutil.rmtree(removed, ignore_errors=True)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """A small file that is there whole or not at all; for what may be lost with the power, so nothing waits."""
+    """Write a small file completely or not at all, without waiting for the disk: it may be lost with the power."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         part.write_bytes(content)
@@ -218,15 +220,15 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def _seal(folder: Path, note: Mapping[str, Any]) -> None:
-    """Write the manifest, and wait until everything is on the disk."""
+    """Write the manifest, and wait until all files are on the disk."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    told = {
+    hashes = {
         path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "hash": file_hash(path)} for path in files
     }
-    body = json.dumps({**note, "files": told}, ensure_ascii=False)
+    body = json.dumps({**note, "files": hashes}, ensure_ascii=False)
     (folder / MANIFEST).write_text(json.dumps({"seal": _seal_of(body), "body": body}), encoding="utf-8")
     folders = [path for path in folder.rglob("*") if path.is_dir()]
-    for _ in _threads().map(fsync_path, [*files, folder / MANIFEST, *folders, folder]):
+    for _ in _disk_threads().map(fsync_path, [*files, folder / MANIFEST, *folders, folder]):
         pass  # an error is raised here
 
 
@@ -249,6 +251,6 @@ def _unsealed(id: str, content: bytes) -> Mapping[str, Any]:
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
-    """Waiting for many files at once takes hardly longer than for one: the system writes them together."""
-    return ThreadPoolExecutor(8, thread_name_prefix="to disk")
+def _disk_threads() -> ThreadPoolExecutor:
+    """Threads that wait for the disk: many files take hardly longer than one."""
+    return ThreadPoolExecutor(8, thread_name_prefix="fsync")

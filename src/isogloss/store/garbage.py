@@ -1,4 +1,4 @@
-"""What can be removed from a store, and why: nothing that is being worked on, and nothing finished unless asked."""
+"""What can be removed from a store, with the reason: nothing in use, and finished entries only on request."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ class Garbage:
 
 
 def garbage(store: Store, *, keep: Sequence[str] = (), older: float | None = None) -> list[Garbage]:
-    """Leftovers; with `keep` also entries that none of these studies uses, with `older` those made that many days ago.
+    """Leftovers; with `keep` also entries that none of these studies uses, with `older` entries of that many days ago.
 
-    With both, an entry goes if it is old and none of the studies uses it.
+    With both, an entry is removable if it is old and none of the studies uses it.
     """
     records = {record.name: record for record in read_records(store)}
     used = {id for name in keep for id in records[check_name(name, records, "study of this store")].stages}
-    found = list(_leftovers(store))
+    removable = list(_leftovers(store))
     if keep or older is not None:
-        found += _entries(store, used, older)
-    return [Garbage(path, _size(path), why) for path, why in found]
+        removable += _unused_entries(store, used, older)
+    return [Garbage(path, _size(path), why) for path, why in removable]
 
 
-def remove_garbage(store: Store, found: Iterable[Garbage]) -> None:
-    """Remove what was found. Entries vanish by renaming first, so that no half of one is ever read."""
-    for one in found:
-        if one.path.parent.parent.name == "entries":
-            store.remove(one.path.name)
-        elif one.path.is_dir():
-            shutil.rmtree(one.path, ignore_errors=True)
+def remove_garbage(store: Store, items: Iterable[Garbage]) -> None:
+    """Remove garbage. Entries are renamed first, so that no process reads a part of one."""
+    for item in items:
+        if item.path.parent.parent.name == "entries":
+            store.remove(item.path.name)
+        elif item.path.is_dir():
+            shutil.rmtree(item.path, ignore_errors=True)
         else:
-            one.path.unlink(missing_ok=True)
+            item.path.unlink(missing_ok=True)
 
 
 def _leftovers(store: Store) -> Iterator[tuple[Path, str]]:
@@ -54,25 +54,25 @@ def _leftovers(store: Store) -> Iterator[tuple[Path, str]]:
         if not store.locked(path.name.rpartition(".")[0]):
             yield path, "left by a process that died"
     for path in _inside(store, "quarantine"):
-        yield path, "damaged, and set aside"
+        yield path, "damaged, in quarantine"
     for path in _inside(store, "work"):
         if path.name in done and not store.locked(path.name):
             yield path, "checkpoints of a stage that is done"
     for path in _inside(store, "locks"):
         if not held(path):
             yield path, "lock of a process that died"
-    alive = {f"{one['node'].partition(':')[0]}-{one['pid']}.json" for one in running(store)}
+    alive = {f"{notice['node'].partition(':')[0]}-{notice['pid']}.json" for notice in running(store)}
     for path in _inside(store, "running"):
         if path.name not in alive:
             yield path, "notice of a process that died"
 
 
-def _entries(store: Store, used: set[str], older: float | None) -> Iterator[tuple[Path, str]]:
+def _unused_entries(store: Store, used: set[str], older: float | None) -> Iterator[tuple[Path, str]]:
     for id in sorted(store.ids() - used):
         path = store.place(id)
         days = (time.time() - path.stat().st_mtime) / DAY_SECONDS
         if older is None or days >= older:
-            yield path, "of no study that is kept" if older is None else f"made {days:.0f} days ago"
+            yield path, "used by no study to keep" if older is None else f"computed {days:.0f} days ago"
 
 
 def _inside(store: Store, name: str) -> list[Path]:

@@ -1,9 +1,8 @@
-"""Lock files: who holds one writes its host and process into it and touches it as long as it lives.
+"""Lock files: the holder writes its host and process into the file and touches it regularly.
 
-A lock whose holder is dead is taken over: at once where the holder ran on this machine, and elsewhere when it has not
-been touched for a minute. On one machine this is exact. On a shared file system it rests on `O_EXCL` (true of NFS 3 and
-later, Lustre, GPFS) and on heartbeats; where they fail, two processes may do the same work, and both results are the
-same, for what is stored appears by renaming and the first one stays.
+The lock of a dead process is broken: immediately if the process ran on this machine, otherwise when the file has not
+been touched for a minute. On one machine this is exact. On a shared file system it relies on `O_EXCL` (NFS 3 and later,
+Lustre, GPFS) and on heartbeats; if these fail, two processes may compute the same entry, and the first result stays.
 """
 
 from __future__ import annotations
@@ -19,45 +18,46 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-BEAT, STALE = 10.0, 60.0  # seconds between touches; since the last, before a holder elsewhere is taken for dead
+HEARTBEAT_SECONDS = 10.0
+STALE_SECONDS = 60.0  # since the last touch, before a holder on another machine counts as dead
 
 
 @dataclass(frozen=True)
 class Owner:
-    """A process, told apart from a later one with the same number."""
+    """A process; its start time distinguishes it from a later process with the same number."""
 
     node: str
     pid: int
     started: str
 
     def alive(self) -> bool | None:
-        """None where this machine cannot know."""
+        """Whether the process is alive; None if it ran on another machine."""
         if self.node != node():
             return None
         return _exists(self.pid) and started(self.pid) == self.started
 
 
 class Lock:
-    """A lock that is held until `release`."""
+    """A lock, held until `release`."""
 
     def __init__(self, path: Path, content: bytes):
         self.path, self._content = path, content
         _HELD[self] = None
-        _start_heart()
+        _start_heartbeat()
 
     def release(self) -> None:
         _HELD.pop(self, None)
         with contextlib.suppress(OSError):
-            if self.path.read_bytes() == self._content:  # it may have been taken over
+            if self.path.read_bytes() == self._content:  # it may have been broken
                 self.path.unlink()
 
 
 _HELD: dict[Lock, None] = {}
-_heart: threading.Thread | None = None
+_heartbeat: threading.Thread | None = None
 
 
 def acquire(path: Path) -> Lock | None:
-    """The lock if nobody alive holds it."""
+    """The lock, or None if a process that is alive holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps({**vars(this_process()), "token": secrets.token_hex(8)}).encode()
     for _ in range(2):
@@ -78,7 +78,7 @@ def acquire(path: Path) -> Lock | None:
 
 
 def held(path: Path) -> bool:
-    """Whether somebody alive holds the lock."""
+    """Whether a process that is alive holds the lock."""
     try:
         return not _dead(path, path.read_bytes())
     except FileNotFoundError:
@@ -90,7 +90,7 @@ def this_process() -> Owner:
 
 
 def node() -> str:
-    """This machine, and on Linux this boot and this container of it."""
+    """This machine; on Linux also this boot and this container."""
     parts = [platform.node()]
     with contextlib.suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8])
@@ -99,7 +99,7 @@ def node() -> str:
 
 
 def started(pid: int) -> str:
-    """When a process began, where the system tells."""
+    """The start time of a process, if the system reports it."""
     with contextlib.suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     return ""
@@ -107,7 +107,7 @@ def started(pid: int) -> str:
 
 def _exists(pid: int) -> bool:
     if sys.platform == "win32":
-        return True  # signal 0 would end it; the heartbeat has to do
+        return True  # signal 0 would end the process; heartbeats decide
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -118,7 +118,7 @@ def _exists(pid: int) -> bool:
 
 
 def _zombie(pid: int) -> bool:
-    """Dead, and not yet buried by its parent."""
+    """Whether a dead process has not been reaped by its parent yet."""
     with contextlib.suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     return False
@@ -126,11 +126,11 @@ def _zombie(pid: int) -> bool:
 
 def _dead(path: Path, content: bytes) -> bool:
     try:
-        told = json.loads(content)
-        alive = Owner(told["node"], told["pid"], told["started"]).alive()
+        owner = json.loads(content)
+        alive = Owner(owner["node"], owner["pid"], owner["started"]).alive()
     except (ValueError, KeyError, TypeError):
-        alive = None  # its holder is just writing it, or died doing so
-    return _age(path) > STALE if alive is None else not alive
+        alive = None  # its holder is writing it, or died while writing
+    return _age(path) > STALE_SECONDS if alive is None else not alive
 
 
 def _age(path: Path) -> float:
@@ -145,17 +145,17 @@ def _age(path: Path) -> float:
 
 
 def break_stale_lock(path: Path) -> bool:
-    """Remove the lock if its holder is dead; of several that try, one does, and never a lock that is new."""
+    """Remove the lock if its holder is dead; only one of several processes does, and never a new lock."""
     guard = path.with_name(f"{path.name}.takeover")
     try:
         if not _dead(path, path.read_bytes()):
             return False
         os.close(os.open(guard, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except FileNotFoundError:
-        return True  # gone in the meantime
+        return True  # removed in the meantime
     except FileExistsError:
         with contextlib.suppress(FileNotFoundError):
-            if _age(guard) > STALE:  # whoever took over died doing so
+            if _age(guard) > STALE_SECONDS:  # the process that broke the lock died
                 guard.unlink()
         return False
     try:
@@ -167,16 +167,16 @@ def break_stale_lock(path: Path) -> bool:
         guard.unlink(missing_ok=True)
 
 
-def _start_heart() -> None:
-    global _heart
-    if _heart is None or not _heart.is_alive():
-        _heart = threading.Thread(target=_beat, name="lock heartbeat", daemon=True)
-        _heart.start()
+def _start_heartbeat() -> None:
+    global _heartbeat
+    if _heartbeat is None or not _heartbeat.is_alive():
+        _heartbeat = threading.Thread(target=_touch_locks, name="lock heartbeat", daemon=True)
+        _heartbeat.start()
 
 
-def _beat() -> None:
+def _touch_locks() -> None:
     while True:
-        time.sleep(BEAT)
+        time.sleep(HEARTBEAT_SECONDS)
         for lock in list(_HELD):
             with contextlib.suppress(OSError):
                 os.utime(lock.path)

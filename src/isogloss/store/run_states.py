@@ -1,4 +1,4 @@
-"""How a run of a study stands: done, running, failed or open."""
+"""The state of a run: done, running, failed or open."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from isogloss.store.study_records import Run
 
 
 def run_state(run: Run, done: Collection[str], jobs: Collection[str], failed: Collection[str]) -> str:
-    """`done` are ids of finished entries, `jobs` those that `running` tells of, `failed` labels of runs.
+    """`done` are ids of finished entries, `jobs` the names of running jobs, `failed` the labels of failed runs.
 
     >>> run = Run("a", "bert", "", "", "pos", "en", 0, "finetuned-1", "evaluation-1", {})
     >>> run_state(run, {"evaluation-1"}, [], []), run_state(run, [], ["finetuned-1"], [])
@@ -22,5 +22,5 @@ def run_state(run: Run, done: Collection[str], jobs: Collection[str], failed: Co
 
 
 def run_jobs(run: Run) -> tuple[str, ...]:
-    """The jobs that are this run's own; what was measured before fine-tuning is for others too."""
+    """The jobs of this run only; measurements before fine-tuning are shared with other runs."""
     return (run.finetuned,) if run.finetuned else run.goals

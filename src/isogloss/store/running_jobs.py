@@ -1,4 +1,4 @@
-"""What is being done in a store now: every working process keeps a small file there that anybody may read."""
+"""The running jobs of a store: every worker process writes a small file with the state of its job."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from isogloss.store.entries import Store, write_atomically
-from isogloss.store.locks import STALE, Owner, this_process
+from isogloss.store.locks import STALE_SECONDS, Owner, this_process
 
-MIN_NOTICE_SECONDS = 0.5  # seconds between two notices of one process
+MIN_NOTICE_SECONDS = 0.5
 
 
 class Notice:
-    """This process's own file. Telling never fails and never waits: a full disk must not end a run through it."""
+    """The file of this process. Writing never raises an error: a full disk must not end a run because of it."""
 
     def __init__(self, store: Store):
         owner = this_process()
-        self._facts: dict[str, Any] = vars(owner)
+        self._facts: dict[str, object] = dict(vars(owner))
         host = owner.node.partition(":")[0]
         self._path = store.folder / "running" / f"{host}-{owner.pid}.json"
-        self._told = 0.0
+        self._written = 0.0
 
-    def write(self, facts: Mapping[str, Any], *, now: bool = False) -> None:
-        """Say what is being done: `label` of the run, `stage`, `step` of `steps`, `loss`, `best` …"""
-        if now or time.monotonic() - self._told >= MIN_NOTICE_SECONDS:
-            self._told = time.monotonic()
+    def write(self, facts: Mapping[str, object], *, now: bool = False) -> None:
+        """Write the state of the job (`label`, `stage`, `step`, `steps`, `loss`, `best` …), at most twice a second."""
+        if now or time.monotonic() - self._written >= MIN_NOTICE_SECONDS:
+            self._written = time.monotonic()
             with contextlib.suppress(OSError):
                 write_atomically(self._path, json.dumps({**self._facts, **facts, "told": time.time()}).encode())
 
@@ -38,13 +38,13 @@ class Notice:
 
 
 def running(store: Store) -> list[dict[str, Any]]:
-    """The notices of the processes that are alive, as far as can be known."""
-    found = []
+    """The notices of the processes that are alive, as far as this machine can know."""
+    notices = []
     for path in sorted((store.folder / "running").glob("*.json")):
         notice = _read(path)
         if notice is not None and _alive(notice):
-            found.append(notice)
-    return found
+            notices.append(notice)
+    return notices
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -57,4 +57,4 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 def _alive(notice: Mapping[str, Any]) -> bool:
     alive = Owner(notice["node"], notice["pid"], notice["started"]).alive()
-    return time.time() - notice["told"] < STALE if alive is None else alive
+    return time.time() - notice["told"] < STALE_SECONDS if alive is None else alive

@@ -1,4 +1,4 @@
-"""What a store knows of a study: its runs, their stages, how it was asked for, and the errors of the last time."""
+"""The record of a study in a store: its runs and stages, the command, and the errors of the last time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from isogloss.store.entries import Damaged, Store, write_atomically
 
 @dataclass(frozen=True)
 class Run:
-    """One fine-tuning of the grid and what is computed of it: stages by their ids, "" where nothing is fine-tuned."""
+    """One run of the grid with the ids of its stages, "" where nothing is fine-tuned."""
 
-    name: str  # a hash, unlike any other run's
+    name: str  # a hash that identifies the run
     model: str
     changes: str
     text: str
@@ -51,10 +51,10 @@ class Record:
     stages: Sequence[str] = ()
     failed: Mapping[str, str] = field(default_factory=dict)  # label → reason
     reference: str = "REF"
-    text: str = ""  # the text that is the usual one: its name is not told with the changes
-    continual: str = ""  # likewise of continual learning
+    text: str = ""  # the default text, which is not part of a condition's label
+    continual: str = ""  # the default continual learning, which is not part of a condition's label
     published: Sequence[Mapping[str, Any]] | None = None  # rows of published values
-    study: Mapping[str, Any] = field(default_factory=dict)  # the study file, with all that was set
+    study: Mapping[str, Any] = field(default_factory=dict)  # the study file with all overrides
     command: str = ""
     written: float = 0.0  # seconds since 1970
 
@@ -65,19 +65,19 @@ def write_record(store: Store, record: Record) -> None:
 
 
 def read_records(store: Store) -> list[Record]:
-    """All studies that were run in a store; a file that cannot be read is passed over."""
-    found = []
+    """All studies that were run in a store; files that cannot be read are skipped."""
+    records = []
     for path in sorted((store.folder / "studies").glob("*.json")):
         try:
             content = json.loads(path.read_bytes())
-            found.append(Record(**{**content, "runs": [Run(**run) for run in content["runs"]]}))
+            records.append(Record(**{**content, "runs": [Run(**run) for run in content["runs"]]}))
         except (OSError, ValueError, TypeError, KeyError):
             continue
-    return found
+    return records
 
 
 def read_record(store: Store, name: str | None = None) -> Record:
-    """A study by its name; without one, the only study of the store."""
+    """A study by name; without a name, the only study of the store."""
     records = {record.name: record for record in read_records(store)}
     if not records:
         raise UsageError(f"{store.folder}: no study was run in this store")
@@ -87,7 +87,7 @@ def read_record(store: Store, name: str | None = None) -> Record:
 
 
 def environments(record: Record, store: Store) -> list[tuple[dict[str, str], int]]:
-    """The machines and versions that made the runs that are done, and how many each, the busiest first."""
+    """The machines and versions that computed the finished runs with the number of runs, most frequent first."""
     counts: Counter[tuple[tuple[str, str], ...]] = Counter()
     for run in record.runs:
         try:

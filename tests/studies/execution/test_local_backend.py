@@ -130,7 +130,7 @@ def test_a_full_disk_stops_everything_and_loses_nothing(tmp_path: Path, monkeypa
     jobs = [square(n) for n in range(6)]
     with monkeypatch.context() as patch:
         patch.setattr(module, "fsync_path", filling)
-        with pytest.raises(StoreFull, match="give the same command again"):
+        with pytest.raises(StoreFull, match="repeat the command"):
             run(jobs, tmp_path, 0)
     before = done(tmp_path)
     assert 0 < len(before) < 6
