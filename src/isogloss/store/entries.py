@@ -111,9 +111,7 @@ class Store:
         except (ValueError, KeyError, TypeError):
             raise InputError(mark, '{"store": 1}', "something else") from None
         if version != STORE_VERSION:
-            raise UsageError(
-                f"{self.folder} is a store of version {version}; expected version {STORE_VERSION}"
-            )
+            raise UsageError(f"{self.folder} is a store of version {version}; expected version {STORE_VERSION}")
 
     def ids(self) -> set[str]:
         """The ids of all finished entries, from folder names alone."""
