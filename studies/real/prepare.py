@@ -1,7 +1,8 @@
-"""`python studies/real/prepare.py DATA OUT`: what the studies of this folder read beside the data sets as they are.
+"""`python studies/real/prepare.py DATA OUT`: write the derived corpora that the studies of this folder read.
 
 Word-aligned bitexts (XNLI's test sentences, which have no labels here, with Tatoeba; the New Testament), parts of
-PAN-X's dev sets, treebanks without a dev or training set divided, and raw text transliterated. Needs `isogloss[align]`.
+PAN-X's dev sets, splits of treebanks without a dev or training set, and transliterated raw text. Needs
+`isogloss[align]`.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from isogloss.text.words import word_pattern
 
 TATOEBA = {"es": "spa", "ru": "rus", "hi": "hin", "vi": "vie", "de": "deu", "fr": "fra", "tr": "tur"}
 BIBLES = {"es": "spa-spaRV1909", "tr": "tur-turytc"}
-HELD_OUT = 15  # every such pair of a bitext is kept from adjustment
-LONGEST = 64  # words of a sentence that is aligned, as in the released code
-ENTITIES = 3000  # sentences of PAN-X that are scored in each language
+HELD_OUT_INTERVAL = 15  # every 15th pair of a bitext is held out from adjustment
+MAX_WORDS = 64  # longer sentences are not aligned, as in the released code
+NER_SENTENCES = 3000  # PAN-X sentences scored in each language
 TOKEN = re.compile(rf"{word_pattern().pattern}|\d+|\S")
 
 
@@ -42,15 +43,15 @@ def write_lines(texts: Iterable[str], path: Path) -> None:
 
 
 def write_bitext(english: Sequence[str], other: Sequence[str], lang: str, path: Path) -> None:
-    """Word-align sentence pairs with eflomal, without repeated ones; some are held out."""
+    """Align distinct sentence pairs with eflomal and write them; some are held out."""
     both = ((tokens(a), tokens(b)) for a, b in zip(english, other, strict=True))
     unique = dict.fromkeys(pair for pair in both if all(pair))
     texts = {"en": tuple(a for a, _ in unique), lang: tuple(b for _, b in unique)}
     words = {name: tuple(tuple(text.split()) for text in column) for name, column in texts.items()}
     pairs = ParallelSet(texts, tuple(map(str, range(len(unique)))), words)
-    found = ig.align(pairs, "eflomal", max_words=LONGEST)
-    found.with_items(pair for number, pair in enumerate(found) if number % HELD_OUT).write(path)
-    found[::HELD_OUT].write(path.parent / "heldout" / path.name)
+    aligned = ig.align(pairs, "eflomal", max_words=MAX_WORDS)
+    aligned.with_items(pair for number, pair in enumerate(aligned) if number % HELD_OUT_INTERVAL).write(path)
+    aligned[::HELD_OUT_INTERVAL].write(path.parent / "heldout" / path.name)
 
 
 def translations(data: Path, lang: str) -> tuple[list[str], list[str]]:
@@ -64,7 +65,7 @@ def translations(data: Path, lang: str) -> tuple[list[str], list[str]]:
 
 
 def new_testament(data: Path, lang: str) -> tuple[list[str], list[str]]:
-    """Its verses in English and another language."""
+    """The verses of the New Testament in English and another language."""
     verses = lines(data / "ebible/vref.txt.xz")
     start = verses.index("MAT 1:1")
     stop = 1 + max(number for number, verse in enumerate(verses) if verse.startswith("REV "))
@@ -85,14 +86,16 @@ def adjustment(data: Path, out: Path) -> None:
         pairs = ig.read_nli(data / f"xnli/dev-{lang}.tsv.xz", lang=lang)
         write_lines((pair.hypothesis for pair in pairs), out / f"parallel/xnli.{lang}.txt.xz")
     english = ig.read_ner(data / "panx/dev-en.tsv.xz")
-    english[:ENTITIES].write(out / "ner/select-en.tsv.xz")
-    english[ENTITIES : 2 * ENTITIES].write(out / "ner/score-en.tsv.xz")
+    english[:NER_SENTENCES].write(out / "ner/select-en.tsv.xz")
+    english[NER_SENTENCES : 2 * NER_SENTENCES].write(out / "ner/score-en.tsv.xz")
     for lang in TATOEBA:
-        ig.read_ner(data / f"panx/dev-{lang}.tsv.xz")[:ENTITIES].write(out / f"ner/score-{lang}.tsv.xz")
+        ig.read_ner(data / f"panx/dev-{lang}.tsv.xz")[:NER_SENTENCES].write(out / f"ner/score-{lang}.tsv.xz")
 
 
 def unseen(data: Path, out: Path) -> None:
-    faroese = ig.read_treebank(data / "ud/UD_Faroese-OFT/fo_oft-ud-test.conllu.xz")  # all there is, by article
+    faroese = ig.read_treebank(
+        data / "ud/UD_Faroese-OFT/fo_oft-ud-test.conllu.xz"
+    )  # the only treebank, ordered by article
     for role, part in {"train": faroese[:800], "dev": faroese[800:900], "test": faroese[900:]}.items():
         part.write(out / f"ud/fo_oft-ud-{role}.conllu.xz")
     erzya = ig.read_treebank(data / "ud/UD_Erzya-JR/myv_jr-ud-train.conllu.xz")
@@ -101,7 +104,7 @@ def unseen(data: Path, out: Path) -> None:
     uyghur = ig.read_text(data / "raw/ug.txt.xz", lang="ug")
     write_lines(ig.transliterate(uyghur), out / "raw/ug-latin.txt.xz")
     narabizi = ig.read_treebank(data / "ud/UD_Maghrebi_Arabic_French-Arabizi/qaf_arabizi-ud-train.conllu.xz")
-    write_lines((" ".join(tree.words) for tree in narabizi), out / "raw/qaf.txt.xz")  # there is no other text of it
+    write_lines((" ".join(tree.words) for tree in narabizi), out / "raw/qaf.txt.xz")  # the only text available
 
 
 def main(data: Path, out: Path) -> None:
