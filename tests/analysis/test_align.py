@@ -125,7 +125,7 @@ def test_what_makes_no_sense_is_told(tiny: Tiny, gold: Corpus) -> None:
     with pytest.raises(UsageError, match=r"layer= \(--layer\) is for the method 'embedding', not for 'eflomal'"):
         ig.align(gold, "eflomal", layer=2)
     for options in ({"model": model}, {"unit": "piece"}, {"model": model, "unit": "subword"}):
-        with pytest.raises(UsageError, match="'eflomal' takes unit='piece' and model=, whose sub-words they are"):
+        with pytest.raises(UsageError, match="'eflomal' needs both unit='piece' and model=, or neither"):
             ig.align(gold, "eflomal", **options)
     with pytest.raises(UsageError, match="gold links are between words"):
         ig.align(gold, model=model, unit="piece", layer="best", gold=gold)

@@ -1,4 +1,4 @@
-"""Vectors of words and of the words that they are linked to: what distances and rotations are made from."""
+"""Vectors of linked word pairs, the input of distances and rotations."""
 
 from __future__ import annotations
 
@@ -24,10 +24,17 @@ def aligned_vectors(
     links: int = 20_000,
     seed: int = 0,
 ) -> tuple[FloatArray, FloatArray]:
-    """Two arrays of `(link, unit)`: the source's and the target's word of each sure link, in the order of the text.
+    """Two arrays `(link, unit)`: the vectors of the source and the target word of each sure link, in text order.
 
-    Of more than `links` that many are drawn at random. `layer`: "last" is what heads read. Links to words without a
-    vector (no sub-word, or beyond the longest input) are left out.
+    Links to words without a vector (no sub-word, or beyond the maximum input length) are skipped.
+
+    Args:
+        model: The model.
+        bitext: Sentence pairs with word links.
+        layer: A layer, or "last" for the input of heads.
+        words: The vector of a word: "mean", "first" or "last" of its sub-words.
+        links: The maximum number of links; more are sampled at random.
+        seed: The seed of the sample.
     """
     sampled = _sample_links(bitext, links, seed)
     sentences, place = np.unique(sampled[:, 0], return_inverse=True)
@@ -45,7 +52,7 @@ def aligned_vectors(
 
 
 def _sample_links(bitext: Corpus[AlignedPair], max_links: int, seed: int) -> IntArray:
-    """One link a row: sentence, source word, target word."""
+    """One link per row: sentence, source word, target word."""
     links = [(i, s, t) for i, pair in enumerate(bitext) for s, t in dict.fromkeys(pair.alignment.sure)]
     if not links:
         raise UsageError(f"no sure link in the bitext {bitext.lang}")
@@ -59,7 +66,7 @@ def _present(states: WordStates, sentence: IntArray, word: IntArray) -> npt.NDAr
 
 
 def _gather_vectors(states: WordStates, sentence: IntArray, word: IntArray) -> FloatArray:
-    """The vectors of the numbered words, read as the model runs: no other is kept."""
+    """The vectors of the given words, gathered during the forward pass without storing others."""
     vectors = np.empty((len(word), states.model.hidden_size), dtype=np.float32)
     order = np.argsort(sentence, kind="stable")
     bounds = np.searchsorted(sentence[order], np.arange(len(states.present) + 1))

@@ -1,4 +1,4 @@
-"""`ig.align`: the word links of parallel text, by a model's own vectors, by eflomal, or from files of any tool."""
+"""`ig.align`: word alignment of parallel text with the vectors of a model, with eflomal, or from Pharaoh files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from isogloss.text.alignment.scoring import score_alignment
 from isogloss.text.alignment.symmetrise import SYMMETRISERS, Pair
 from isogloss.text.alignment.symmetrise import symmetrise as symmetrised
 
-# method → the options that are its own
+# method → its options
 METHOD_OPTIONS = {
     "embedding": ("model", "layer", "unit", "subword", "centre", "gold"),
     "eflomal": ("priors", "model", "unit"),
@@ -59,17 +59,29 @@ def align(
     max_words: int | None = None,
     progress: Progress | None = None,
 ) -> Corpus[AlignedPair]:
-    """The sentence pairs with the word links that a method finds; links that they had before play no part.
+    """The sentence pairs with the word links of an alignment method; existing links are ignored.
 
-    `embedding`: words of `model` whose vectors in `layer` are each other's nearest by cosine ("intersection"), with
-    more links for words left over ("itermax"), or the two directions joined otherwise. The layer is two thirds of
-    the way up unless given; "best" takes the one of lowest error on `gold`. `unit="subword"` links two words if any
-    of their sub-words are linked; `unit="piece"` links the sub-words themselves, and these are then the words of the
-    pairs (by any method, with `model` whose sub-words they are); `subword` is what a word's vector is made of (mean,
-    first or last);
-    `centre` takes the sentence's mean from every vector. `eflomal`: learnt from these very pairs, perhaps with
-    `priors`. `pharaoh`: the links of the file `forward`, or of it and `reverse` (both source-target), words counted
-    from `base` (0 or 1; 0 unless given). The filters are those of `filter_links`.
+    Args:
+        bitext: Sentence pairs, or a parallel set of two languages.
+        method: "embedding" (nearest neighbours by cosine in a layer of a model), "eflomal" (trained on these pairs) or
+            "pharaoh" (links from files).
+        symmetrise: How the two directions are combined: "intersection", "union", "grow-diag-final-and", or "itermax"
+            for the method "embedding".
+        model: The model for "embedding", or for the pieces of `unit="piece"`.
+        layer: The layer for "embedding"; two thirds of the way up by default, "best" for the lowest error on `gold`.
+        unit: "word"; "subword" links two words if any of their sub-words are linked; "piece" links the sub-words, which
+            become the words of the pairs.
+        subword: The vector of a word: "mean", "first" or "last" of its sub-words.
+        centre: Subtract the mean of the sentence from every vector.
+        gold: Gold links for `layer="best"`.
+        priors: Priors for "eflomal".
+        forward: A file of links for "pharaoh".
+        reverse: A second file of links, source-target, too, for "pharaoh".
+        base: The number of the first word in the files, 0 or 1; 0 by default.
+        one_to_one: Keep only links of words that have one link.
+        drop_identical: Drop links of identical words.
+        max_words: Drop pairs with longer sentences.
+        progress: Called with the sentences done and the total.
     """
     values = {"model": model, "layer": layer, "unit": unit, "subword": subword, "centre": centre, "gold": gold}
     values |= {"priors": priors, "forward": forward, "reverse": reverse, "base": base}
@@ -82,7 +94,7 @@ def align(
     if method == "pharaoh":
         aligned = _from_files(pairs, symmetrise, **options)
     else:
-        pairs = filter_links(pairs, max_words=max_words)  # not above: files have a line for long pairs too
+        pairs = filter_links(pairs, max_words=max_words)  # not for files, which have a line for long pairs, too
         aligned = (_by_eflomal if method == "eflomal" else _by_embedding)(pairs, symmetrise, progress, **options)
     return filter_links(aligned, one_to_one=one_to_one, drop_identical=drop_identical, max_words=max_words)
 
@@ -90,17 +102,17 @@ def align(
 def score_layers(
     model: LoadedModel, gold: Corpus[AlignedPair], layers: Sequence[Layer] | None = None, **options: Any
 ) -> dict[Layer, LinkCounts]:
-    """How well each layer of a model finds the gold links; all of them from one pass. Options of `embedding_links`."""
+    """The score of each layer on the gold links, from one forward pass; options are those of `embedding_links`."""
     links = embedding_links(model, gold, layers=model.layer_names if layers is None else layers, **options)
     return {layer: score_alignment(with_links(gold, layer_links), gold) for layer, layer_links in links.items()}
 
 
 def without_links(bitext: ParallelSet | Corpus[AlignedPair]) -> Corpus[AlignedPair]:
-    """The sentence pairs alone."""
+    """The sentence pairs without links."""
     if isinstance(bitext, Corpus):
         return bitext.with_items(AlignedPair(pair.source, pair.target, Alignment()) for pair in bitext)
     if len(bitext.languages) != 2:
-        raise UsageError(f"a bitext has two languages, not {len(bitext.languages)}; choose with .pair('en', 'fr')")
+        raise UsageError(f"expected two languages, got {len(bitext.languages)}; choose them with .pair('en', 'fr')")
     source, target = bitext.languages
     words = zip(bitext.words(source), bitext.words(target), strict=True)
     pairs = tuple(AlignedPair(s, t, Alignment()) for s, t in words)
@@ -114,8 +126,7 @@ def with_links(pairs: Corpus[AlignedPair], links: Sequence[Sequence[Pair]]) -> C
 
 
 def in_pieces(pairs: Corpus[AlignedPair], model: LoadedModel) -> Corpus[AlignedPair]:
-    """The sentence pairs as the tokenizer's own tokens (`ch ##at`), without links: what `adjust(words="pieces")` reads
-    once they are aligned."""
+    """The sentence pairs as tokens of the tokenizer (`ch ##at`), without links, for `adjust(words="pieces")`."""
     sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
     both = zip(*(_pieces(model, side) for side in sides), strict=True)
     return pairs.with_items(AlignedPair(source, target, Alignment()) for source, target in both)
@@ -126,7 +137,7 @@ def _pieces(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list[tupl
 
 
 def _check_options(method: str, values: dict[str, Any]) -> dict[str, Any]:
-    """The options given, each of which the method must know: one that has no effect would mislead."""
+    """The options; one that the method does not have is an error."""
     check_name(method, METHOD_OPTIONS, "alignment method")
     for name in values:
         if name not in METHOD_OPTIONS[method]:
@@ -138,11 +149,9 @@ def _check_options(method: str, values: dict[str, Any]) -> dict[str, Any]:
 def _split_words(
     pairs: Corpus[AlignedPair], method: str, model: LoadedModel | AnyPath | None, unit: str | None
 ) -> Corpus[AlignedPair]:
-    """Sub-words in place of words, for a method that does not ask the model for more."""
+    """Sentence pairs split into sub-words, for methods that do not use the vectors of the model."""
     if unit != PIECE_UNIT or model is None:
-        raise UsageError(
-            f"the method '{method}' takes unit='{PIECE_UNIT}' and model=, whose sub-words they are, or neither"
-        )
+        raise UsageError(f"the method '{method}' needs both unit='{PIECE_UNIT}' and model=, or neither")
     return in_pieces(pairs, model if isinstance(model, LoadedModel) else load_model(model))
 
 
@@ -180,14 +189,14 @@ def _by_embedding(
 def _by_eflomal(
     pairs: Corpus[AlignedPair], symmetrise: str, progress: Progress | None, *, priors: AnyPath | None = None
 ) -> Corpus[AlignedPair]:
-    """In one go, of which nothing can be told on the way."""
+    """Links by eflomal, which reports no progress."""
     return with_links(
         pairs, [_symmetrise_pair(forward, reverse, symmetrise) for forward, reverse in eflomal_links(pairs, priors)]
     )
 
 
 def best_layer(scores: dict[Layer, LinkCounts]) -> Layer:
-    """The layer of lowest alignment error, the lowest of equals."""
+    """The layer with the lowest alignment error rate; of equal layers the lowest."""
     return min(scores, key=lambda layer: scores[layer].aer)
 
 

@@ -1,9 +1,8 @@
-"""Word links from a model's own states: words of a translation pair whose vectors find each other by cosine.
+"""Word links from the hidden states of a model: nearest neighbours by cosine in a translation pair.
 
-Sentences are run once for any number of layers; similarities and best partners are computed for many pairs at a
-time on the model's device. With sub-word units, two words are linked if any of their sub-words are (as SimAlign
-does it); with pieces, the links are those of the sub-words themselves; with word units, a word is one vector, the mean
-of its sub-words unless said otherwise.
+One forward pass serves all layers; similarities are computed in batches on the device of the model. With sub-word
+units, two words are linked if any of their sub-words are (as in SimAlign); with pieces, the sub-words themselves are
+linked; with word units, a word is one vector, by default the mean of its sub-words.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from isogloss.text.alignment.symmetrise import SYMMETRISERS, Pair, symmetrise
 PIECE_UNIT = "piece"
 ALIGNMENT_UNITS = ("word", "subword", PIECE_UNIT)
 ITERMAX = "itermax"
-PAIRS_PER_CHUNK = 1024  # pairs whose vectors of one layer are in memory at a time
-MAX_BATCH_UNITS = 8192  # padded units of one side whose similarities are computed at a time
+PAIRS_PER_CHUNK = 1024  # sentence pairs in memory at a time, divided by the number of layers
+MAX_BATCH_UNITS = 8192  # of one side, padding included
 
 
 def default_layer(model: LoadedModel) -> int:
-    """Two thirds of the way up: 8 of 12, where SimAlign found mBERT and XLM-R to align words best."""
+    """Two thirds of the way up: layer 8 of 12, the best layer of mBERT and XLM-R in SimAlign."""
     return round(model.layers * 2 / 3)
 
 
@@ -49,17 +48,24 @@ def embedding_links(
     centre: bool = False,
     progress: Progress | None = None,
 ) -> dict[Layer, list[list[Pair]]]:
-    """For each layer the links of every pair.
+    """The links of every pair for each layer.
 
-    `symmetrisation`: "intersection" is the mutual argmax, "itermax" the iterative maximum; union and
-    grow-diag-final-and of the two directions of the argmax are there too. `centre` subtracts from every vector
-    the mean of its sentence: what all words of a language share, and tells the two languages apart, goes.
+    Args:
+        model: The model.
+        pairs: The sentence pairs.
+        layers: The layers; `default_layer` by default.
+        symmetrisation: "intersection" (mutual argmax), "itermax" (iterative maximum), "union" or
+            "grow-diag-final-and".
+        unit: "word", "subword" or "piece".
+        subword: The vector of a word: "mean", "first" or "last" of its sub-words.
+        centre: Subtract the mean of the sentence from every vector, which removes what all words of a language share.
+        progress: Called with the pairs done and the total.
     """
     check_name(symmetrisation, [*SYMMETRISERS, ITERMAX], "symmetrisation")
     check_name(unit, ALIGNMENT_UNITS, "unit")
     chosen = check_layers(model, [default_layer(model)] if layers is None else layers)
     if not chosen:
-        raise UsageError("no layer to align words by; give at least one")
+        raise UsageError("layers: expected at least one, got none")
     sides = [_side(model, [words(pair) for pair in pairs], chosen, unit, subword) for words in (_source, _target)]
     links: dict[Layer, list[list[Pair]]] = {layer: [] for layer in chosen}
     chunk = max(64, PAIRS_PER_CHUNK // len(chosen))
@@ -76,7 +82,7 @@ def embedding_links(
 
 @dataclass(frozen=True)
 class _Side:
-    """The sentences of one language: their units' vectors, and the word that each unit is of."""
+    """The sentences of one language: the vectors of their units and the word of each unit."""
 
     states: WordStates
     owner: Sequence[IntArray]
@@ -113,7 +119,7 @@ def _side(
 def _chunk_links(
     sides: Sequence[_Side], vectors: Sequence[Sequence[FloatArray]], device: torch.device, method: str, centre: bool
 ) -> list[list[Pair]]:
-    """The links of some pairs, from the vectors of one layer."""
+    """The links of a chunk of pairs, from the vectors of one layer."""
     links_by_pair: list[list[Pair]] = [[]] * len(vectors[0])
     for batch in token_batches([max(map(len, pair)) for pair in zip(*vectors, strict=True)], MAX_BATCH_UNITS):
         present = [_padded([side.states.present[i][:, None] for i in batch], device)[:, :, 0] for side in sides]
@@ -137,14 +143,14 @@ def _search(similarity: Tensor, present: Tensor, method: str) -> Iterator[list[P
 
 
 def _by_pair(links: Tensor) -> list[list[Pair]]:
-    """The places of the true entries of each table."""
+    """The indices of the true entries of each table."""
     places = links.nonzero().cpu().numpy()
     ends = np.searchsorted(places[:, 0], np.arange(1, len(links)))
     return [[(s, t) for s, t in part] for part in np.split(places[:, 1:], ends)]
 
 
 def _padded(rows: Sequence[np.ndarray], device: torch.device) -> Tensor:
-    """`[row, place, unit]`, with at least one place."""
+    """`[row, position, unit]`, with at least one position."""
     padded = np.zeros((len(rows), max(1, *map(len, rows)), rows[0].shape[1]), rows[0].dtype)
     for place, values in zip(padded, rows, strict=True):
         place[: len(values)] = values

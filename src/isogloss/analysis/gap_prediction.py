@@ -1,13 +1,12 @@
-"""How much will a language lose that has no labelled data? Its gap, predicted from those of other languages.
+"""Prediction of the cross-lingual gap of a language without labelled data from the gaps of other languages.
 
-Ridge regression on standardised predictors: similarity inside the model, and distances between the languages
-where they are known. Ridge rather than least squares because a dozen languages share little evidence among
-correlated predictors, and because a predictor that is constant among the others (the one target in its script)
-must not break the fit; the penalty counts as one more language that has no slope. It is fixed, as choosing it
-needs data that are not there.
+Ridge regression on standardised predictors: similarity inside the model, and distances between the languages. Ridge is
+used instead of least squares because a dozen languages give little evidence for correlated predictors, and because a
+predictor that is constant among the other languages must not break the fit. The penalty has the weight of one more
+language without a slope. It is fixed, because there are not enough data to choose it.
 
-Intervals are jackknife+ (Barber et al. 2021): they assume that languages are exchangeable and nothing else, cover
-about `confidence` of new languages and provably at least 2 · confidence − 1. Too few languages give no interval.
+Intervals are jackknife+ (Barber et al. 2021): they assume only that languages are exchangeable, cover about
+`confidence` of new languages and provably at least 2 · confidence − 1. With too few languages there is no interval.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from isogloss.languages.distance import language_distance
 Floats = NDArray[np.float64]
 Predict = Callable[[Floats], Floats]
 GROUP_COLUMNS = ["study", "model", "changes", "task", "source", "metric", "index", "when", "layer"]
-MIN_LANGUAGES = 3  # languages to learn from: fewer give a line through any two points
+MIN_LANGUAGES = 3  # for training: a line fits any two points
 
 
 def predict_gaps(
@@ -37,10 +36,15 @@ def predict_gaps(
     penalty: float = 1.0,
     confidence: float = 0.8,
 ) -> pl.DataFrame:
-    """The gap of each target of `new`, learnt from the targets of `known`: `predicted`, `low`, `high`, `languages`.
+    """The predicted gap of each target of `new`, with columns `predicted`, `low`, `high` and `languages`.
 
-    `known` has columns `target`, `gap` and the predictors, one row per target, as `gaps_beside_similarity` and
-    `language_distances` give them; `new` the same without the gap.
+    Args:
+        observed: Columns `target`, `gap` and the predictors, one row per target, as returned by
+            `gaps_beside_similarity` and `language_distances`.
+        new: The same columns without the gap.
+        predictors: Names of the columns to predict from.
+        penalty: The ridge penalty.
+        confidence: The coverage of the intervals.
     """
     X, y = _matrix(observed, predictors), _gaps(observed)
     rows = [
@@ -58,9 +62,9 @@ def leave_one_language_out(
     penalty: float = 1.0,
     confidence: float = 0.8,
 ) -> pl.DataFrame:
-    """Each target's gap predicted from the others, beside what it really is and the plain mean of the others.
+    """The gap of each target predicted from the other targets, with its true gap and the mean of the others.
 
-    Experiments and curves (`GROUP`) that `known` tells apart are predicted apart.
+    Experiments and curves (`GROUP_COLUMNS`) are predicted separately.
     """
     group = [name for name in GROUP_COLUMNS if name in observed.columns]
     parts = observed.partition_by(group, maintain_order=True) if group else [observed]
@@ -68,10 +72,10 @@ def leave_one_language_out(
 
 
 def prediction_quality(held_out: pl.DataFrame) -> pl.DataFrame:
-    """How good are the predictions of `leave_one_language_out`? One row per experiment and curve.
+    """The quality of the predictions of `leave_one_language_out`, one row per experiment and curve.
 
-    `r2` is the share of the squared error of the baseline (the mean of the others) that the predictors take away:
-    0 is no better than the mean, below 0 worse. `inside` is the share of gaps that lie within their interval.
+    `r2` is the share of the squared error of the baseline (the mean of the other targets) that the predictors remove:
+    0 is no better than the mean, below 0 is worse. `inside` is the share of gaps within their interval.
     """
     group = [name for name in GROUP_COLUMNS if name in held_out.columns]
     inside = pl.col("gap").is_between(pl.col("low"), pl.col("high"))
@@ -86,7 +90,7 @@ def prediction_quality(held_out: pl.DataFrame) -> pl.DataFrame:
 
 
 def language_distances(source: str, targets: Sequence[str]) -> pl.DataFrame:
-    """`target` and its distances to the source, to be joined as predictors; a distance not known to all is left out.
+    """`target` and its distances to the source as predictors; only distances that are known for all targets.
 
     >>> language_distances("en", ["fr", "ru"]).select("target", "script").rows()
     [('fr', 0.0), ('ru', 1.0)]
@@ -106,7 +110,7 @@ def ridge(X: Floats, y: Floats, penalty: float) -> Predict:
     [7.0]
     """
     centre, spread = X.mean(axis=0), X.std(axis=0)
-    scale = np.where(spread > 1e-12 * np.abs(X).max(axis=0), spread, np.inf)  # a constant feature says nothing
+    scale = np.where(spread > 1e-12 * np.abs(X).max(axis=0), spread, np.inf)  # a constant feature has no effect
     Z = (X - centre) / scale
     normal = Z.T @ Z + penalty * np.eye(X.shape[1])
     weights = np.linalg.lstsq(normal, Z.T @ (y - y.mean()), rcond=None)[0]
@@ -136,7 +140,7 @@ def _held_out(
 def _with_interval(
     X: Floats, y: Floats, new: Floats, penalty: float, confidence: float
 ) -> tuple[float, float | None, float | None]:
-    """The prediction for one new language, and its jackknife+ interval."""
+    """The prediction for a new language and its jackknife+ interval."""
     point = float(ridge(X, y, penalty)(new[None])[0])
     lows, highs = [], []
     for i in range(len(y)):
@@ -152,7 +156,7 @@ def _with_interval(
 
 
 def _gaps(observed: pl.DataFrame, held_out: bool = False) -> Floats:
-    """The gaps to learn from, enough of them and each target once."""
+    """The observed gaps; an error if there are too few or a target occurs twice."""
     minimum = MIN_LANGUAGES + held_out
     if observed.height < minimum or observed["target"].n_unique() < observed.height:
         raise UsageError(
@@ -164,7 +168,7 @@ def _gaps(observed: pl.DataFrame, held_out: bool = False) -> Floats:
 
 
 def _matrix(frame: pl.DataFrame, predictors: Sequence[str]) -> Floats:
-    """The predictors as numbers, one row per target; none may lack."""
+    """The predictors as numbers, one row per target; missing values are an error."""
     for name in predictors:
         check_name(
             name, [column for column in frame.columns if column not in {"target", "gap", *GROUP_COLUMNS}], "predictor"

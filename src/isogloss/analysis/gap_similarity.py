@@ -1,9 +1,9 @@
-"""Do languages that a model sees as similar lose less? Spearman's ρ of cross-lingual gap and similarity.
+"""Spearman's ρ between cross-lingual gap and similarity: do languages with higher similarity lose less?
 
-Similarity is the mean over the layers of a curve (embeddings included, the final norm left aside as it is no
-layer of its own), and each layer by itself; before fine-tuning and after. The sign is kept: ρ is negative where
-the gap shrinks as similarity grows. The paper reports the strength alone, here in a column of its own. The source
-is not among the languages: its gap of 0 and similarity of 1 would make any correlation look strong.
+Similarity is the mean over the layers of a curve (embeddings included, final norm excluded), and each layer separately;
+before and after fine-tuning. ρ is negative if the gap decreases with similarity; the absolute value, which the paper
+reports, is in the column `strength`. The source language is excluded: its gap of 0 and similarity of 1 would inflate
+any correlation.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from isogloss.results.comparisons.deltas import score_rows
 from isogloss.results.comparisons.transfer_means import other_language
 from isogloss.results.rows.results import EXPERIMENT, Results
 
-BEFORE = "before"  # what `similarity` measures of a model nothing was done to
+BEFORE = "before"  # the model before fine-tuning
 CURVE_KEYS = ["index", "when", "layer"]
-RUN_COLUMNS = ["study", "changes", "task"]  # what curve rows may say of the runs that they belong to
+RUN_COLUMNS = ["study", "changes", "task"]  # columns of curves that identify their runs
 CORRELATION_COLUMNS = {
     **dict.fromkeys([*EXPERIMENT, "metric", "index", "when"], pl.String),
-    "layer": pl.Int64,  # none: the mean over layers
+    "layer": pl.Int64,  # null: the mean over layers
     "value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
@@ -39,8 +39,8 @@ def gap_similarity(
 ) -> pl.DataFrame:
     """One row per experiment, metric, index and time, for the mean over layers (`layer` null) and for each layer.
 
-    The interval is Fisher's, or a bootstrap over languages with `draws`. Fewer than 4 languages, or values that
-    are all the same, have no correlation: the row says so in `note`.
+    The interval is Fisher's, or a bootstrap over languages with `draws`. With fewer than 4 languages or constant values
+    there is no correlation, and `note` says why.
     """
     experiment = [*EXPERIMENT, "metric"]
     scored = {key: set(group["target"]) for key, group in cross_lingual_gaps(rows).group_by(experiment)}
@@ -54,9 +54,9 @@ def gap_similarity(
 
 
 def gaps_beside_similarity(rows: pl.DataFrame, curves: pl.DataFrame) -> pl.DataFrame:
-    """Each target's `gap` (mean over seeds) and `similarity`: all that correlation and prediction need.
+    """The `gap` (mean over seeds) and `similarity` of each target, for correlation and prediction.
 
-    A curve belongs to the runs of its model and source, and of its study, changes and task where it names them.
+    A curve is joined with the runs of its model and source, and of its study, changes and task if it has these columns.
     """
     gaps = cross_lingual_gaps(rows)
     if "when" not in curves.columns:
@@ -71,25 +71,25 @@ def gaps_beside_similarity(rows: pl.DataFrame, curves: pl.DataFrame) -> pl.DataF
 
 
 def cross_lingual_gaps(rows: pl.DataFrame) -> pl.DataFrame:
-    """The gap of each experiment, target and metric, mean over seeds; test sets in the source language left out."""
-    score_rows(rows)  # each score once, or an error
+    """The gap of each experiment, target and metric, mean over seeds, without test sets in the source language."""
+    score_rows(rows)  # raises an error for duplicate scores
     gaps = Results(rows.unique(maintain_order=True)).gaps().filter(other_language())
     without_gap = gaps.filter(pl.col("gap").is_null())
     if not without_gap.is_empty():
         source = without_gap["source"][0]
-        raise UsageError(f"no gap without a score in the source language: no test or dev set of '{source}' was scored")
+        raise UsageError(f"a gap needs a score in the source language: no test or dev set of '{source}' was scored")
     return gaps.group_by([*EXPERIMENT, "target", "metric"], maintain_order=True).agg(
         gap=pl.col("gap").sort_by("seed").mean()
     )
 
 
 def _join_curves(gaps: pl.DataFrame, curves: pl.DataFrame) -> pl.DataFrame:
-    """The gaps beside the curves of one time, layer by layer and on the mean."""
+    """The gaps joined with the curves of one time, by layer and for the mean over layers."""
     run_columns = [name for name in RUN_COLUMNS if name in curves.columns and curves[name].null_count() == 0]
     key = ["model", "source", "target", *run_columns, "index", "when"]
-    # a layer without a value leaves the mean without one: means over different layers do not compare
+    # a missing layer makes the mean NaN: means over different layers are not comparable
     layers = curves.filter(pl.col("stage") != "final norm").with_columns(pl.col("value").fill_null(float("nan")))
-    layers = layers.sort("layer", "value")  # sums in one order, as languages may tie
+    layers = layers.sort("layer", "value")  # fixed order of summation, so that ties stay ties
     by_layer = layers.group_by([*key, "layer"], maintain_order=True).agg(similarity=pl.col("value").mean())
     layer_means = by_layer.group_by(key, maintain_order=True).agg(pl.col("similarity").mean())
     both = pl.concat([layer_means.with_columns(layer=pl.lit(None, pl.Int64)), by_layer], how="diagonal")

@@ -1,8 +1,8 @@
-"""How near languages lie to each other in a model, from texts that are no translations of each other.
+"""Similarity of languages inside a model, from texts that need not be translations of each other.
 
-A language's centroid is the mean of its sentence vectors; without what all languages share, the cosines of centroids
-group languages by family (Libovický et al. 2019, "How Language-Neutral is Multilingual BERT?"). Texts should be alike
-in topic: what differs between them is taken for a difference of languages.
+The centroid of a language is the mean of its sentence vectors. After subtraction of the mean of all centroids, their
+cosines group languages by family (Libovický et al. 2019, "How Language-Neutral is Multilingual BERT?"). The texts
+should have similar topics: differences of topic are measured as differences of languages.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from isogloss.core.errors import UsageError
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 
-MIN_LANGUAGES = 3  # languages: of two, the centroids without their mean are always opposite
+MIN_LANGUAGES = 3  # the centred centroids of two languages are always opposite
 
 
 def centroid_similarity(model: LoadedModel, texts: Mapping[str, Sequence[str]], lang: str) -> dict[str, float]:
-    """The cosine of each other language's centroid with that of `lang`, mean over the layers, from −1 to 1."""
+    """The cosine of the centroid of each other language with that of `lang`, mean over layers, from −1 to 1."""
     if lang not in texts or len(texts) < MIN_LANGUAGES:
         raise UsageError(f"comparable text: expected '{lang}' and at least 2 other languages, got {', '.join(texts)}")
     layers = [layer for layer in model.layer_names if isinstance(layer, int)]
@@ -33,6 +33,6 @@ def centroid_similarity(model: LoadedModel, texts: Mapping[str, Sequence[str]], 
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:
-    """Row by row, then the mean; a row of zeros is like nothing."""
+    """The mean of the cosines of rows; 0 for a row of zeros."""
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     return float(np.mean(np.divide((a * b).sum(axis=1), norms, out=np.zeros(len(a)), where=norms > 0)))

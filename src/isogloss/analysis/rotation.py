@@ -1,9 +1,9 @@
-"""Rotation-based alignment: the best orthogonal map of one language's vectors onto another's, the model left as it is.
+"""Rotation-based alignment: the best orthogonal map between the vectors of two languages; the model does not change.
 
-What it does: y ↦ (y − μ_Y)·W + μ_X maps the states of *target-language* input into the source's space, in one layer;
-             source-language input is read as it is. Heads and later layers read the mapped states.
+What it does: y ↦ (y − μ_Y)·W + μ_X maps the states of *target-language* input into the source space, in one layer;
+             source-language input is not mapped. Heads and later layers read the mapped states.
 Formula:     W = argmin over orthogonal W of ‖(Y − μ_Y)·W − (X − μ_X)‖_F = U·Vᵀ, U·Σ·Vᵀ = (Y − μ_Y)ᵀ(X − μ_X),
-             X and Y the vectors of linked words, or of the two sides of a dictionary's entries.
+             X and Y are the vectors of linked words, or of the two sides of dictionary entries.
 Cost:        O(n·d²) and one SVD of d×d.
 Reference:   Schönemann (1966); Mikolov, Le & Sutskever (2013); of contextual vectors: Schuster et al. (2019),
              Wang et al. (2019), Kulshreshtha et al. (2020). Cao et al. (2020) compare adjustment with it.
@@ -32,7 +32,7 @@ from isogloss.models.states.pooling import check_layers
 
 @dataclass(frozen=True, eq=False)
 class Rotation:
-    """A map from the target's space into the source's; called with vectors `(…, unit)`, it gives them mapped."""
+    """A map from the target space into the source space; calling it maps vectors `(…, unit)`."""
 
     matrix: Tensor
     source_mean: Tensor
@@ -54,10 +54,16 @@ def rotation(
     links: int = 20_000,
     seed: int = 0,
 ) -> Rotation:
-    """Learnt from a model's vectors of linked words in their sentences, or of dictionary entries on their own.
+    """The rotation from the vectors of linked words in their sentences, or of isolated dictionary entries.
 
-    `centre=False` has no means: W alone. `words`, `links`, `seed`: see `aligned_vectors`; entries are the mean of
-    their sub-words.
+    Args:
+        model: The model.
+        data: A bitext with links, or a lexicon, whose entries are the mean of their sub-words.
+        layer: A layer, or "last" for the input of heads.
+        words: See `aligned_vectors`.
+        centre: Subtract the means; otherwise the map is W only.
+        links: See `aligned_vectors`.
+        seed: See `aligned_vectors`.
     """
     resolved = check_layers(model, [model.last_layer if layer == "last" else layer])[0]
     if data.format.kind == "lexicon":
@@ -66,12 +72,12 @@ def rotation(
     elif data.format.kind == "bitext":
         X, Y = aligned_vectors(model, data, layer=resolved, words=words, links=links, seed=seed)  # type: ignore[arg-type]
     else:
-        raise UsageError(f"a rotation is learnt from a bitext or a lexicon, not from a corpus of {data.format.kind}")
+        raise UsageError(f"rotation: expected a bitext or a lexicon, got a corpus of {data.format.kind}")
     return best_rotation(X, Y, layer=resolved, centre=centre)
 
 
 def best_rotation(X: Vectors, Y: Vectors, *, layer: Layer, centre: bool = True) -> Rotation:
-    """The map that lays the rows of Y over those of X.
+    """The rotation that maps the rows of Y to those of X.
 
     >>> X = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], dtype=torch.float64)
     >>> turned = X.flip(1) + 7
@@ -87,19 +93,19 @@ def best_rotation(X: Vectors, Y: Vectors, *, layer: Layer, centre: bool = True) 
 
 @contextlib.contextmanager
 def rotated(model: LoadedModel, change: Rotation) -> Iterator[LoadedModel]:
-    """Within, the states of the model's layer are mapped: for reading sentences of the target language, and no others.
+    """A context in which the states of a layer are mapped, for sentences of the target language only.
 
-    Of a fine-tuned network give the `encoder`: its head then reads mapped states.
+    For a fine-tuned network, pass its `encoder`: its head then reads mapped states.
     """
     if change.layer == 0:
-        raise UsageError("embeddings are not rotated in place; map their states instead")
+        raise UsageError("embeddings (layer 0) cannot be rotated inside the model; map their states instead")
     layer = model.final_norm if change.layer == FINAL else model.blocks[int(change.layer) - 1]
     assert layer is not None
 
     def mapped(_module: nn.Module, _args: Any, output: Any) -> Any:
         return (change(output[0]), *output[1:]) if isinstance(output, tuple) else change(output)
 
-    # before all other hooks: whoever looks at the layer's states sees them mapped
+    # before all other hooks, so that they receive mapped states
     handle = layer.register_forward_hook(mapped, prepend=True)
     try:
         yield model

@@ -1,7 +1,7 @@
-"""Where inside a model do languages meet: every index at every layer, for all pairs, from one pass per language.
+"""Similarity of languages inside a model: every index at every layer, for all pairs, from one pass per language.
 
-Sentence vectors of all layers are written to disk as the model runs and read back layer by layer, so memory
-holds the moments of one layer and a block of rows, however many sentences there are.
+Sentence vectors of all layers are written to disk during the forward pass and read back by layer, so that memory holds
+only the moments of one layer and a block of rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from isogloss.models.states.state_files import StateStore
 from isogloss.results.rows.curves import CURVE_COLUMNS, NEURON_COLUMNS, SHAPE_COLUMNS, Curves
 
 DEFAULT_INDEXES = ("cka", "anc", "matching")
-Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
+Progress = Callable[[str, int, int], None]  # description, steps done, total steps
 
 
 def similarity(
@@ -50,14 +50,25 @@ def similarity(
     scratch: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Curves:
-    """How alike a model's states of parallel sentences are, layer by layer, with confidence intervals.
+    """The similarity of the states of parallel sentences by layer, with confidence intervals.
 
-    `indexes` are names from `isogloss ls indexes`, with options where they have some: "matching(centre, csls)",
-    "svcca(keep=20)". Pairs are those of `source` with every other language of the set, or all with all.
-    `layers` defaults to all, with the output of the final norm for families that have one. `bootstrap=0` leaves
-    the intervals out. `name` is how the model is called in the rows; `scratch` a folder with room for the
-    vectors (4 bytes · languages · layers · sentences · units). With the index "anc" the correlation of every
-    neuron is kept too (`Curves.neurons`).
+    With the index "anc" the result has the correlation of every neuron, too (`Curves.neurons`).
+
+    Args:
+        model: A model, its name or folder.
+        parallel: Parallel sentences of at least two languages.
+        source: Compare this language with every other; all pairs by default.
+        indexes: Names from `isogloss ls indexes`, optionally with options: "matching(centre, csls)", "svcca(keep=20)".
+        pool: "mean", "max" or "last" over the tokens of a sentence, or "cls".
+        specials: Include special tokens in the pooling.
+        layers: The layers; all by default, with the output of the final norm for pre-LN families.
+        bootstrap: The number of bootstrap samples; 0 for no intervals.
+        confidence: The coverage of the intervals.
+        seed: The seed of the bootstrap.
+        name: The name of the model in the rows; the last part of its folder or name by default.
+        budget: Tokens per batch. It changes speed and memory, not the result.
+        scratch: A folder for the vectors (4 bytes · languages · layers · sentences · units).
+        progress: Called with a description, the steps done and the total.
     """
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
     pairs = _pairs(parallel, source)
@@ -97,7 +108,7 @@ LayerStage = tuple[int, str]  # layer and stage
 
 
 def _layer_stage(layer: Layer, layers: int) -> LayerStage:
-    """The layer's number and what it is the output of: told apart by name, as numbers alone would mislead."""
+    """The number of the layer and the stage: the raw output of the last block differs from that of the final norm."""
     if layer == FINAL:
         return layers, "final norm"
     return int(layer), "block" if layer else "embedding"
@@ -114,7 +125,7 @@ def _pairs(parallel: ParallelSet, source: str | None) -> list[Pair]:
 
 
 def _device(model: LoadedModel) -> Any:
-    """Moments are summed where the model is, if that is a GPU and the model leaves room on it."""
+    """The device of moments: that of the model if it is a GPU and the model is not offloaded."""
     return model.device if model.device.type == "cuda" and not is_offloaded(model.body) else None
 
 
@@ -143,7 +154,7 @@ def _neuron_frame(model: str, correlations: Sequence[tuple[LayerStage, Pair, np.
 
 
 def _shape_frame(model: str, rows: Sequence[tuple[LayerStage, Measurement]]) -> pl.DataFrame:
-    """The first-align-then-predict test of every curve of at least three layers (the final norm left aside)."""
+    """The first-align-then-predict test of every curve with at least three layers, final norm excluded."""
     curves: dict[tuple[str, str, str], list[tuple[int, Measurement]]] = {}
     for (layer, stage), row in rows:
         if stage != "final norm":

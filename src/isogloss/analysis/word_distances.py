@@ -1,4 +1,4 @@
-"""Distances of related and unrelated words in several models: what adjustment and forgetting do.
+"""Distances of related and unrelated words in several models.
 
 The analysis of Efimov, Boytsov, Arslanova & Braslavski (2023): the original model, the adjusted one, and both after
 fine-tuning, with and without continual learning (of a fine-tuned network, the `encoder`).
@@ -41,13 +41,23 @@ def word_distances(
     bins: int = 50,
     seed: int = 0,
 ) -> DistanceHistograms:
-    """Histograms, overlap and separation for models by name, and the share of the distance in the `top` dimensions.
+    """Histograms, overlap and separation of distances, and the share of the distance in the top dimensions.
 
-    Related words are those that the bitext links, at most `links` of them, the same for every model; unrelated ones
-    are drawn from the same words (see `distances`).
+    Related words are linked in the bitext; unrelated pairs are sampled from the same words (see `distances`).
+
+    Args:
+        models: Models by name.
+        bitext: Sentence pairs with word links.
+        layer: A layer, or "last" for the input of heads.
+        words: The vector of a word: "mean", "first" or "last" of its sub-words.
+        metrics: "l2" and "cosine", or one of them.
+        top: The numbers of dimensions whose share of the distance is computed.
+        links: The maximum number of links, the same for every model.
+        bins: The number of bins of the histograms.
+        seed: The seed of the samples.
     """
     if not models:
-        raise UsageError("no model to measure; give {'original': model, 'adjusted': …}")
+        raise UsageError("models: expected at least one, got none; pass {'original': model, 'adjusted': …}")
     histograms: list[dict[str, Any]] = []
     summaries: list[dict[str, Any]] = []
     shares: list[dict[str, Any]] = []
