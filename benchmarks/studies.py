@@ -83,10 +83,10 @@ def _plain_run(model: str) -> Callable[[bool, int], object]:
     import torch
 
     import isogloss as ig
+    from isogloss.models.interventions.intervention import apply_interventions
     from isogloss.tasks import TASKS
     from isogloss.training.engine.settings import settings_for
     from isogloss.training.finetuning.finetune import finetune
-    from isogloss.training.finetuning.interventions import apply_interventions
     from isogloss.training.finetuning.target_evaluation import evaluate_targets
 
     lab, task, loaded = ig.Laboratory(), TASKS["pos"], ig.load_model(model, device="cpu")

@@ -13,7 +13,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 
 if TYPE_CHECKING:
-    from isogloss.models.adapters.interventions import Adapter, UseAdapter
+    from isogloss.models.interventions.adapters import Adapter, UseAdapter
 
 ADAPTER_KINDS = ("bottleneck", "lora")
 
@@ -51,8 +51,8 @@ Weights = Annotated[
 
 def new_adapter(kind: str | None, reduction: int | None, placement: str, invertible: bool, rank: int) -> Adapter | None:
     """The adapter that `adapt` trains, or None for the whole model."""
-    from isogloss.models.adapters.interventions import LANGUAGE_REDUCTION, language_adapter
     from isogloss.models.adapters.lora import lora
+    from isogloss.models.interventions.adapters import LANGUAGE_REDUCTION, language_adapter
 
     if kind is None:
         return None
@@ -66,8 +66,8 @@ def adapter_interventions(
     below: Sequence[Path] | None, reduction: int | None, placement: str, rank: int | None
 ) -> list[Adapter]:
     """The adapters that `transfer` adds to the model before fine-tuning."""
-    from isogloss.models.adapters.interventions import TASK_REDUCTION, task_adapter, use_adapter
     from isogloss.models.adapters.lora import lora
+    from isogloss.models.interventions.adapters import TASK_REDUCTION, task_adapter, use_adapter
 
     if rank is not None and (below or reduction):
         raise UsageError("--lora cannot be combined with --adapter or --task-adapter; give only one of them")
@@ -80,7 +80,7 @@ def adapter_interventions(
 
 def swapped_adapters(words: Sequence[str] | None, weights: str) -> dict[str, UseAdapter]:
     """The language adapters for each test set."""
-    from isogloss.models.adapters.interventions import use_adapter
+    from isogloss.models.interventions.adapters import use_adapter
 
     chosen: Any = weights
     folders = {lang: str(path).split(",") for lang, path in files_by_language(words or [], "--swap").items()}

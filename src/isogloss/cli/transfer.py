@@ -97,6 +97,7 @@ def transfer(
 ) -> None:
     """Fine-tune a model on one language and test it on others (zero-shot cross-lingual transfer)."""
     from isogloss.models.bilstm.baseline import BILSTM, bilstm
+    from isogloss.models.interventions.intervention import apply_interventions
     from isogloss.models.interventions.reinit import reinit as reinit_layers
     from isogloss.models.loading.load import load_model
     from isogloss.results.rows.files import check_suffix
@@ -104,7 +105,6 @@ def transfer(
     from isogloss.tasks import TASKS
     from isogloss.tasks.bilstm import task_for_model
     from isogloss.training.engine.distributed import init_distributed
-    from isogloss.training.finetuning.interventions import apply_interventions
     from isogloss.training.finetuning.transfer import transfer as run
 
     for path in write or ():

@@ -21,12 +21,12 @@ from transformers import AutoModel, AutoModelForMaskedLM
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.models.adapters.files import adapters_in, save_adapter
 from isogloss.models.adapters.hooks import adapter_sites, stack_of
-from isogloss.models.adapters.interventions import language_adapter, task_adapter, use_adapter
 from isogloss.models.adapters.lora import lora
 from isogloss.models.adapters.modules import Bottleneck, Coupling, Mixture
 from isogloss.models.adapters.weights import member_weights
 from isogloss.models.bilstm.baseline import bilstm
 from isogloss.models.families.table import FAMILIES
+from isogloss.models.interventions.adapters import language_adapter, task_adapter, use_adapter
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states

@@ -18,6 +18,7 @@ from toy import fingerprint, without_dropout
 
 import isogloss as ig
 from isogloss.core.errors import UsageError
+from isogloss.models.interventions.intervention import describe_intervention
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel, clone
 from isogloss.models.states.pooling import evaluation_mode
@@ -30,7 +31,6 @@ from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.progress import DivergenceError
 from isogloss.training.engine.settings import learning_rate_at
-from isogloss.training.finetuning.interventions import describe_intervention
 
 PAIRS = bitext(40)
 QUICK: dict[str, Any] = {"batch": 8, "learning_rate": 1e-3}

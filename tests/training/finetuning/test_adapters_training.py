@@ -16,9 +16,9 @@ from toy import treebank
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.adapters.files import adapters_in, save_adapter
 from isogloss.models.adapters.hooks import stack_of
-from isogloss.models.adapters.interventions import language_adapter, task_adapter, use_adapter
 from isogloss.models.adapters.lora import lora
 from isogloss.models.adapters.modules import Coupling
+from isogloss.models.interventions.adapters import language_adapter, task_adapter, use_adapter
 from isogloss.models.loading.loaded_model import LoadedModel, clone
 from isogloss.models.tokenization.batching import token_batches
 from isogloss.models.tokenization.encoding import padding_id

@@ -14,6 +14,7 @@ from toy import fingerprint, treebank
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.hashing import digest
+from isogloss.models.interventions.intervention import apply_interventions
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
 from isogloss.store.entries import Store
@@ -22,7 +23,6 @@ from isogloss.tasks import TASKS
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.finetuning import transfer as module
-from isogloss.training.finetuning.interventions import apply_interventions
 from isogloss.training.finetuning.stored_results import read_finetuned
 
 TRAIN, DEV = treebank(24), treebank(8, seed=1)

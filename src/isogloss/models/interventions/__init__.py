@@ -1,1 +1,1 @@
-"""Interventions: model → model, applied before fine-tuning or evaluation."""
+"""Interventions (model → model). A new one is one file here, whose function returns an `Intervention`."""

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
 from isogloss.models.adapters.hooks import AdapterStack, stack_of
-from isogloss.models.adapters.interventions import UseAdapter
 from isogloss.models.adapters.modules import Mixture
+from isogloss.models.interventions.adapters import UseAdapter
 from isogloss.tasks.examples import Batch
 from isogloss.tasks.task import Labels, Task
 from isogloss.training.finetuning.finetune import FineTuned

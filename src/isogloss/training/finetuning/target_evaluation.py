@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 
 from isogloss.corpora.corpus import AnyCorpus
-from isogloss.models.adapters.interventions import UseAdapter
+from isogloss.models.interventions.adapters import UseAdapter
 from isogloss.results.rows.results import Results
 from isogloss.tasks.task import Task
 from isogloss.training.finetuning.adapter_swapping import swap_adapter

@@ -15,8 +15,9 @@ from isogloss.core.errors import UsageError
 from isogloss.core.hashing import digest
 from isogloss.core.registry import check_name
 from isogloss.corpora.corpus import AnyCorpus
-from isogloss.models.adapters.interventions import UseAdapter
 from isogloss.models.bilstm.baseline import BILSTM, bilstm
+from isogloss.models.interventions.adapters import UseAdapter
+from isogloss.models.interventions.intervention import Intervention, apply_interventions, describe_intervention
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
@@ -30,7 +31,6 @@ from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.engine.settings import Precision, TrainingSettings, settings_for
 from isogloss.training.finetuning.finetune import ExtraLoss, FineTuned, check_corpus, finetune
-from isogloss.training.finetuning.interventions import Intervention, apply_interventions, describe_intervention
 from isogloss.training.finetuning.stored_results import (
     finetuned_checkpoints,
     read_evaluation,

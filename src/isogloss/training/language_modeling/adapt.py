@@ -15,7 +15,7 @@ from isogloss.core.registry import check_name
 from isogloss.core.settings import SettingValues
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.parallel import ParallelSet
-from isogloss.models.adapters.interventions import Adapter, use_adapter
+from isogloss.models.interventions.adapters import Adapter, use_adapter
 from isogloss.models.loading.language_model_head import with_lm_head
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel

@@ -26,7 +26,7 @@ class LoraArguments(Part):
 
 
 def apply_task_adapter(model: LoadedModel, arguments: TaskAdapterArguments, seed: int, work: Path) -> LoadedModel:
-    from isogloss.models.adapters.interventions import task_adapter
+    from isogloss.models.interventions.adapters import task_adapter
 
     return task_adapter(**arguments.model_dump())(model, seed=seed)
 

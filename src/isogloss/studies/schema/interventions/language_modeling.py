@@ -66,7 +66,7 @@ def apply_adapt(model: LoadedModel, arguments: AdaptArguments, seed: int, work: 
 def apply_language_adapter(
     model: LoadedModel, arguments: LanguageAdapterArguments, seed: int, work: Path
 ) -> LoadedModel:
-    from isogloss.models.adapters.interventions import language_adapter
+    from isogloss.models.interventions.adapters import language_adapter
     from isogloss.studies.execution.corpora import read_corpora
     from isogloss.training.language_modeling.adapt import adapt
 

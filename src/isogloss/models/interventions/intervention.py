@@ -1,4 +1,4 @@
-"""Interventions: functions from a model to a model, applied before fine-tuning."""
+"""The declaration of an intervention (model → model), and the application of several before fine-tuning."""
 
 from __future__ import annotations
 
