@@ -96,7 +96,7 @@ def test_pairs_without_links_are_left_out_unless_only_special_tokens_count(bert:
 
 def test_words_beyond_the_model_are_left_out(bert: LoadedModel) -> None:
     long = one(" ".join(["The"] * 400), "Le chat", "0-0 399-1")
-    with pytest.warns(UserWarning, match="cut to"):
+    with pytest.warns(UserWarning, match="truncated to"):
         (example,) = encode_pairs(bert, [long], PairOptions(tokens="words"))
     assert example.arrays["pair_target"].tolist() == [0]
 
