@@ -29,7 +29,7 @@ def test_blocks_join_into_the_same_lines(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "a.txt"
     path.write_text("\n".join(lines), encoding="utf-8")
     for size in (1, 2, 3, 7, 64, 1 << 20):
-        monkeypatch.setattr(files, "BLOCK", size)
+        monkeypatch.setattr(files, "BLOCK_BYTES", size)
         assert list(read_lines(path)) == lines
 
 
@@ -68,7 +68,7 @@ def test_damage_is_an_error_with_its_line_or_a_noted_repair(tmp_path: Path, name
 
 def test_an_absurdly_long_line_is_refused_before_it_fills_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_bytes(b"fine\n" + b"x" * (files.MAX_LINE + files.BLOCK + 1))
+    path.write_bytes(b"fine\n" + b"x" * (files.MAX_LINE_BYTES + files.BLOCK_BYTES + 1))
     with pytest.raises(InputError, match="at most") as caught:
         list(read_lines(path))
     assert caught.value.line == 2
@@ -142,5 +142,5 @@ def test_the_head_of_a_file_is_read_whatever_its_state(tmp_path: Path, content: 
 
 
 def test_the_head_of_a_file_of_one_endless_line_is_its_beginning(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_bytes(b'{"data": [' + b"0, " * files.MAX_LINE)
+    (tmp_path / "a.json").write_bytes(b'{"data": [' + b"0, " * files.MAX_LINE_BYTES)
     assert read_head(tmp_path / "a.json")[0].startswith('{"data": [0, ')

@@ -1,1 +1,1 @@
-"""What every other room stands on: errors, files, names, seeds. Imports nothing of ours."""
+"""Errors, files, hashes, names, seeds: what every other package uses. Imports no other package of isogloss."""

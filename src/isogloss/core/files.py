@@ -1,9 +1,8 @@
-"""Reading lines exactly and writing files atomically: the one door between text files and everything else.
+"""Exact reading of lines and atomic writing of files.
 
-Readers get text split at `\\n` and at nothing else (U+2028, form feed and their kin are content), decoded
-as strict UTF-8. A byte-order mark, carriage returns, NUL bytes, invalid UTF-8, a line longer than
-`MAX_LINE` and a cut compressed stream are errors that name the line; `Repairs(allowed=True)` mends the
-first four and keeps a note of each.
+Text is split only at `\\n` (U+2028 and form feed are content) and decoded as strict UTF-8. A byte-order mark, carriage
+returns, NUL bytes, invalid UTF-8, a line longer than `MAX_LINE_BYTES` and a truncated compressed stream are errors that
+name the line; `Repairs(allowed=True)` repairs the first four and records each repair.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 
 from isogloss.core.errors import InputError
 
-MAX_LINE = 4 << 20  # bytes; a longer "line" is a binary file or a lost newline
-BLOCK = 1 << 20
+MAX_LINE_BYTES = 4 << 20  # a longer "line" is a binary file or a lost newline
+BLOCK_BYTES = 1 << 20
 BOM = b"\xef\xbb\xbf"
 COMPRESSED = (".gz", ".xz", ".bz2")
 
 
 class Repairs:
-    """Whether damage may be mended, and what was.
+    """Whether damage may be repaired, and the repairs.
 
-    Readers call `note(error)`: it raises unless repair is allowed, and is recorded otherwise.
+    Readers call `note(error)`: the error is raised unless repair is allowed, and recorded otherwise.
     """
 
     def __init__(self, allowed: bool = False):
@@ -59,9 +58,9 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def packed_instead(path: Path) -> str:
-    """What to say of a file that is not there, if it is there compressed."""
-    found = [path.name + suffix for suffix in COMPRESSED if Path(f"{path}{suffix}").is_file()]
-    return f"there is {found[0]}: compressed files are read as they are" if found else ""
+    """Advice for a missing file that exists compressed."""
+    compressed = [path.name + suffix for suffix in COMPRESSED if Path(f"{path}{suffix}").is_file()]
+    return f"there is {compressed[0]}: compressed files are read directly" if compressed else ""
 
 
 def bare_suffix(path: str | os.PathLike[str]) -> str:
@@ -97,7 +96,7 @@ def read_lines(path: str | os.PathLike[str], repairs: Repairs | None = None) -> 
 
 
 def read_text(path: str | os.PathLike[str], repairs: Repairs | None = None) -> str:
-    """A whole UTF-8 file, for formats such as JSON that are not made of lines (no line limit)."""
+    """The content of a UTF-8 file, for formats such as JSON that are not line-based (no line limit)."""
     repairs = repairs or Repairs()
     with open_binary(path) as file:
         block = _read(file, path, -1, 1)
@@ -108,7 +107,7 @@ def read_text(path: str | os.PathLike[str], repairs: Repairs | None = None) -> s
 
 
 def read_head(path: str | os.PathLike[str], lines: int = 50) -> list[str]:
-    """The first lines, damage overlooked: enough to tell what kind of file it is. A huge first line is cut."""
+    """The first lines, without checks: enough to recognise the format. A very long first line is cut."""
     with open_binary(path) as file:
         block = _read(file, path, 1 << 16, 1).removeprefix(BOM)
     head = block.decode(errors="replace").replace("\r", "").split("\n")
@@ -119,7 +118,7 @@ def read_head(path: str | os.PathLike[str], lines: int = 50) -> list[str]:
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Text that appears at `path` whole or not at all; compressed by suffix, same bytes every time."""
+    """A text file that is written completely or not at all; compressed by suffix, with reproducible bytes."""
     with atomic_write_binary(path) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="\n")
         yield text
@@ -128,7 +127,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 
 @contextlib.contextmanager
 def atomic_write_binary(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Bytes that appear at `path` whole or not at all: a neighbour file renamed at the end."""
+    """A file that is written completely or not at all: a temporary file that is renamed at the end."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
@@ -180,22 +179,22 @@ def _read(file: BinaryIO, path: str | os.PathLike[str], size: int, line: int) ->
 
 
 def _blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """Blocks of whole lines; only the last may lack its final newline."""
-    rest, line = b"", 1
+    """Blocks of complete lines; only the last may lack its final newline."""
+    remainder, line = b"", 1
     with open_binary(path) as file:
-        while block := _read(file, path, BLOCK, line):
+        while block := _read(file, path, BLOCK_BYTES, line):
             end = block.rfind(b"\n") + 1
             if not end:
-                rest += block
+                remainder += block
             else:
-                whole = rest + block[:end]
-                yield whole
-                line += whole.count(b"\n")
-                rest = block[end:]
-            if len(rest) > MAX_LINE:
-                raise InputError(path, f"lines of at most {MAX_LINE} bytes", "a longer one", line=line)
-    if rest:
-        yield rest
+                lines = remainder + block[:end]
+                yield lines
+                line += lines.count(b"\n")
+                remainder = block[end:]
+            if len(remainder) > MAX_LINE_BYTES:
+                raise InputError(path, f"lines of at most {MAX_LINE_BYTES} bytes", "a longer one", line=line)
+    if remainder:
+        yield remainder
 
 
 def _decode(block: bytes, path: str | os.PathLike[str], line: int, repairs: Repairs) -> str:
@@ -209,4 +208,4 @@ def _decode(block: bytes, path: str | os.PathLike[str], line: int, repairs: Repa
 
 
 def _damage(path: str | os.PathLike[str], line: int, got: str, expected: str = "plain UTF-8 lines") -> InputError:
-    return InputError(path, expected, got, line=line, advice="repair=True (--repair) mends this")
+    return InputError(path, expected, got, line=line, advice="repair=True (--repair) repairs this")

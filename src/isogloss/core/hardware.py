@@ -19,7 +19,7 @@ def gpus() -> int:
     """NVIDIA GPUs that this process may use."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
-        return len([one for one in visible.split(",") if one.strip() and one.strip() != "-1"])
+        return len([device for device in visible.split(",") if device.strip() and device.strip() != "-1"])
     try:
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -28,7 +28,7 @@ def gpus() -> int:
 
 
 def kind_of(device: str | None) -> str:
-    """cpu or cuda; where no device is named, cuda if there is a GPU.
+    """cpu or cuda; without a device, cuda if there is a GPU.
 
     >>> kind_of("cuda:1"), kind_of("cpu")
     ('cuda', 'cpu')

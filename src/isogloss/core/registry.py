@@ -1,4 +1,4 @@
-"""Names for things: a dict that loads its members on first use and answers a wrong name with "did you mean"."""
+"""Registries: mappings that load their members on first use and answer an unknown name with "did you mean"."""
 
 from __future__ import annotations
 
@@ -36,11 +36,10 @@ class Registry(Mapping[str, T], Generic[T]):
         return self._members[check_name(name, self._members, self.kind)].split(":")[0]
 
     def facts(self, name: str) -> dict[str, Any]:
-        """The arguments that a member is defined with, `MEMBER = Kind(argument=…)`: read in its file, and not run.
+        """The arguments of a member's definition, `MEMBER = Kind(argument=…)`, read from its source without running it.
 
-        So what there is can be listed without loading torch. Of a dict there are the keys, of another such definition
-        its arguments, of what is computed None.
-        A member may also be what a function of its file returns, `MEMBER = function()`.
+        Members can so be listed without loading torch. A dict is given by its keys, a nested definition by its
+        arguments, and a computed value by None. A member may also be returned by a function, `MEMBER = function()`.
         """
         return dict(_facts(self.module(name), self._members[name].split(":")[1]))
 
@@ -58,32 +57,34 @@ class Registry(Mapping[str, T], Generic[T]):
 def _facts(module: str, attribute: str) -> dict[str, Any]:
     package, _, file = module.rpartition(".")
     tree = ast.parse(files(package).joinpath(f"{file}.py").read_text(encoding="utf-8"))
-    return {one.arg: _written(one.value) for one in _definition(tree, attribute) if one.arg}
+    return {keyword.arg: _literal(keyword.value) for keyword in _definition(tree, attribute) if keyword.arg}
 
 
 def _definition(tree: ast.Module, attribute: str) -> list[ast.keyword]:
     """
     >>> tree = ast.parse("def shape(n): return Shape(sides=n); LINE = shape(2)".replace("; ", "\\n"))
-    >>> [one.arg for one in _definition(tree, "LINE")]
+    >>> [keyword.arg for keyword in _definition(tree, "LINE")]
     ['sides']
     """
-    functions = {one.name: one.body[-1] for one in tree.body if isinstance(one, ast.FunctionDef)}
-    assigned = {ast.unparse(one.targets[0]): one.value for one in tree.body if isinstance(one, ast.Assign)}
-    call: Any = assigned[attribute]
-    made: Any = functions.get(ast.unparse(call.func))
-    keywords: list[ast.keyword] = (made.value if made else call).keywords
-    return keywords
+    functions = {node.name: node.body[-1] for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assigned = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
+    call = assigned[attribute]
+    assert isinstance(call, ast.Call)
+    returned = functions.get(ast.unparse(call.func))
+    if isinstance(returned, ast.Return) and isinstance(returned.value, ast.Call):
+        call = returned.value
+    return call.keywords
 
 
-def _written(value: ast.expr) -> Any:
+def _literal(value: ast.expr) -> object:
     """
-    >>> [_written(ast.parse(text, mode="eval").body) for text in ("(0, 1)", "{'a': b}", "Kind(a=1)", "f(x)")]
+    >>> [_literal(ast.parse(text, mode="eval").body) for text in ("(0, 1)", "{'a': b}", "Kind(a=1)", "f(x)")]
     [(0, 1), ['a'], {'a': 1}, None]
     """
     if isinstance(value, ast.Call) and value.keywords:
-        return {one.arg: _written(one.value) for one in value.keywords}
+        return {keyword.arg: _literal(keyword.value) for keyword in value.keywords}
     if isinstance(value, ast.Dict):
-        return [_written(key) for key in value.keys if key]
+        return [_literal(key) for key in value.keys if key]
     try:
         return ast.literal_eval(value)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Randomness that is the same on any machine and any Python.
+"""Random numbers that are the same on any machine and any Python.
 
-`random.Random.random()` is the one generator whose sequence Python promises to keep for a given seed;
-`choice`, `shuffle` and NumPy's generators carry no such promise, so `Chance` builds the few draws we
-need on top of it, with integer weights and no floating-point functions.
+`random.Random.random()` is the only generator whose sequence Python guarantees for a seed; `choice`, `shuffle` and
+NumPy's generators have no such guarantee. `Chance` builds the few draws that are needed on top of it, with integer
+weights and without floating-point functions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def derive_seed(seed: int, *names: str | int) -> int:
-    """A seed of its own for each named part of the work, so that parts do not disturb each other.
+    """A separate seed for each named part of the work, so that parts do not affect each other.
 
     >>> derive_seed(0, "corpus", "en") != derive_seed(0, "corpus", "fr")
     True
@@ -29,7 +29,7 @@ def derive_seed(seed: int, *names: str | int) -> int:
 
 
 class Chance:
-    """A seeded source of draws."""
+    """A seeded random generator."""
 
     def __init__(self, seed: int, *names: str | int):
         self._random = random.Random(derive_seed(seed, *names)).random

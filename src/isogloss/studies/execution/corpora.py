@@ -1,4 +1,4 @@
-"""The corpora that a study names, read: files, data sets of the hub, items of the laboratory."""
+"""Reads the corpora that a study names: files, datasets of the hub, items of the laboratory."""
 
 from __future__ import annotations
 
@@ -18,31 +18,34 @@ from isogloss.studies.schema.references import LAB, TRANSLITERATED, mixed_parts
 
 def read_corpora(references: Sequence[str], kind: str, *, lang: str | None = None) -> AnyCorpus:
     """One corpus of the given kind from one reference, or from several that are joined."""
-    parts = [_read(one, kind, lang) for one in references]
-    if odd := {(part.lang, part.format.kind) for part in parts[1:]} - {(parts[0].lang, parts[0].format.kind)}:
-        got = ", ".join(sorted(language for language, _ in odd))
+    parts = [_read(reference, kind, lang) for reference in references]
+    if others := {(part.lang, part.format.kind) for part in parts[1:]} - {(parts[0].lang, parts[0].format.kind)}:
+        got = ", ".join(sorted(language for language, _ in others))
         raise UsageError(f"{references[0]}: only corpora of one language can be joined, got {parts[0].lang} and {got}")
     return parts[0].with_items(item for part in parts for item in part) if len(parts) > 1 else parts[0]
 
 
 def read_bitexts(references: Sequence[str]) -> list[Corpus[AlignedPair]]:
     """Word-aligned sentence pairs, a corpus for each language pair."""
-    return [_from_laboratory(one, "bitext") if LAB.fullmatch(one) else readers.read_bitext(one) for one in references]
+    return [
+        _from_laboratory(reference, "bitext") if LAB.fullmatch(reference) else readers.read_bitext(reference)
+        for reference in references
+    ]
 
 
 def read_parallel(files: Mapping[str, str]) -> ParallelSet:
     """Parallel text: a file for each language, or under "" one reference to all."""
     if "" not in files:
-        artificial = [bool(LAB.fullmatch(one)) for one in files.values()]
+        artificial = [bool(LAB.fullmatch(reference)) for reference in files.values()]
         if any(artificial) and not all(artificial):
             raise UsageError("parallel: either all languages come from the laboratory or none does")
         if all(artificial):
-            return _parallel_of_lab(",".join(files), set(map(_place, files.values())))
+            return _laboratory_parallel(",".join(files), set(map(_laboratory_part, files.values())))
         return readers.read_parallel(dict(files))
-    (one,) = files.values()
-    if match := LAB.fullmatch(one):
-        return _parallel_of_lab(match["langs"], {_place(one)})
-    return readers.read_parallel(one)
+    (reference,) = files.values()
+    if match := LAB.fullmatch(reference):
+        return _laboratory_parallel(match["langs"], {_laboratory_part(reference)})
+    return readers.read_parallel(reference)
 
 
 def language_of_name(name: str) -> str | None:
@@ -86,7 +89,7 @@ def _from_laboratory(reference: str, kind: str) -> AnyCorpus:
 
 
 def _mixed(parts: Sequence[str], kind: str, lang: str | None) -> AnyCorpus:
-    """Two parallel corpora as one whose items are in both languages."""
+    """Two parallel corpora combined into one whose items are in both languages."""
     mixture = KINDS[kind].mixture
     if mixture is None:
         known = " and ".join(name for name in KINDS if KINDS[name].mixture)
@@ -96,14 +99,14 @@ def _mixed(parts: Sequence[str], kind: str, lang: str | None) -> AnyCorpus:
     return mixture.join(_read(first, kind, first_lang), _read(second, kind, None))
 
 
-def _place(reference: str) -> tuple[str, int, int]:
+def _laboratory_part(reference: str) -> tuple[str, int, int]:
     """Split, number and seed of a reference to the laboratory."""
     match = LAB.fullmatch(reference)
     assert match
     return match["split"], int(match["number"]), int(match["seed"] or 0)
 
 
-def _parallel_of_lab(langs: str, places: set[tuple[str, int, int]]) -> ParallelSet:
+def _laboratory_parallel(langs: str, places: set[tuple[str, int, int]]) -> ParallelSet:
     from isogloss.corpora.lab.laboratory import Laboratory
 
     if len(places) > 1:

@@ -1,4 +1,4 @@
-"""The record of a study, as it is planned: for everything that reads the store later."""
+"""The record of a planned study, for the programs that read the store later."""
 
 from __future__ import annotations
 
