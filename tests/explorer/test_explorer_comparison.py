@@ -94,12 +94,12 @@ def sentences(chance: np.random.Generator) -> ReportInputs:
 
 
 def test_tests_and_intervals_are_over_the_sentences(tmp_path: Path) -> None:
-    subject = sentences(np.random.default_rng(0))
-    write_store(tmp_path, subject)
-    results = StoreIndex(tmp_path).results([run.name for run in runs_of(subject)])
+    inputs = sentences(np.random.default_rng(0))
+    write_store(tmp_path, inputs)
+    results = StoreIndex(tmp_path).results([run.name for run in runs_of(inputs)])
     first, second = conditions(results, "accuracy")
     found = significance(results, first, second, "accuracy", "fr")
-    frames = subject.results.predictions.collect().partition_by("run", maintain_order=True)
+    frames = inputs.results.predictions.collect().partition_by("run", maintain_order=True)
     a, b = (
         [TagCounts(*row) for row in frame.select("accuracy.correct", "accuracy.total").iter_rows()] for frame in frames
     )

@@ -62,7 +62,7 @@ def server(store: Store) -> Iterator[str]:
 
 def opened(tab: Any, server: str, name: str, width: int = 1440) -> Opened:
     path, query = PAGES[name]
-    return Opened(tab, f"{server}{path}?{urlencode(query, doseq=True)}", width, own=server)
+    return Opened(tab, f"{server}{path}?{urlencode(query, doseq=True)}", width, origin=server)
 
 
 @pytest.mark.parametrize("width", [390, 1440])

@@ -77,9 +77,9 @@ def test_text_is_found_as_it_is_read(text: str, expected: list[int]) -> None:
 
 
 def test_trees_have_relations_for_labels() -> None:
-    subject = parsed()
-    run = runs_of(subject)[0].name
-    found = find_sentences(subject.results, [run], SentenceQuery("ug", "las"))
+    inputs = parsed()
+    run = runs_of(inputs)[0].name
+    found = find_sentences(inputs.results, [run], SentenceQuery("ug", "las"))
     assert dict(found.mistakes) == {"nsubj→nsubj": 1, "punct→punct": 1}
     assert found.items[0]["gold"][0] == [2, "nsubj"]
 

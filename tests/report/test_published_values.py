@@ -22,8 +22,8 @@ STUDIES = Path(__file__).parents[2] / "studies"
 PLACE = {"task": "pos", "source": "en", "change": "REF"}
 
 
-def shown(subject: ReportInputs, name: str) -> list[dict[str, str]]:
-    table = next(one.table for one in tables(subject, compute_statistics(subject)) if one.name == name)
+def shown(inputs: ReportInputs, name: str) -> list[dict[str, str]]:
+    table = next(one.table for one in tables(inputs, compute_statistics(inputs)) if one.name == name)
     return [dict(zip(table.head, (cell.text for cell in row), strict=True)) for row in table.body]
 
 
@@ -45,9 +45,9 @@ def test_each_model_has_its_own() -> None:
 
 
 def with_values(*values: dict[str, object]) -> ReportInputs:
-    subject = small()
+    inputs = small()
     published = pl.DataFrame([{**PLACE, **one} for one in values], infer_schema_length=None)
-    return replace(subject, results=replace(subject.results, published=published))
+    return replace(inputs, results=replace(inputs.results, published=published))
 
 
 def test_strength_of_correlations() -> None:
@@ -62,11 +62,11 @@ def test_similarity_of_single_layers() -> None:
     curves = with_run_columns(Curves(curve_rows({"fr": [0.5, 0.9], "ug": [0.1, 0.2]})))
     named = curves.frame.with_columns(task=pl.lit("pos"), changes=pl.lit("REF"), when=pl.lit("after"))
     value = {"target": "fr", "metric": "cka layer 1 after", "value": 78.1}
-    subject = with_values(value)
-    subject = replace(subject, results=replace(subject.results, curves=Curves(named)))
-    (row,) = published_similarity(subject).to_dicts()
+    inputs = with_values(value)
+    inputs = replace(inputs, results=replace(inputs.results, curves=Curves(named)))
+    (row,) = published_similarity(inputs).to_dicts()
     assert (row["target"], row["layer"], row["value"], row["published"]) == ("fr", 1, 0.9, pytest.approx(0.781))
-    (told,) = shown(subject, "similarity-published")
+    (told,) = shown(inputs, "similarity-published")
     assert (told["value"], told["published"]) == ("0.900", "0.781")
 
 

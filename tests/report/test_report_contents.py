@@ -36,8 +36,8 @@ def table_html(table: Table, max_cells: int = 1200) -> str:
     return str(macros.noted_table(NamedTable("t", "t", "", table), max_cells))  # type: ignore[attr-defined]
 
 
-def said(subject: ReportInputs) -> str:
-    return "\n".join(sentence for part in findings(subject, compute_statistics(subject)).values() for sentence in part)
+def finding_text(inputs: ReportInputs) -> str:
+    return "\n".join(sentence for part in findings(inputs, compute_statistics(inputs)).values() for sentence in part)
 
 
 def without_predictions(rows: pl.DataFrame) -> ReportInputs:
@@ -45,7 +45,7 @@ def without_predictions(rows: pl.DataFrame) -> ReportInputs:
 
 
 def test_findings_say_what_the_rows_say() -> None:
-    text = said(without_predictions(result_rows(SCORES)))
+    text = finding_text(without_predictions(result_rows(SCORES)))
     assert "pos from en: accuracy 60.8 on 4 other languages (mean), 95.0 on en; lowest on ug (41.0)" in text
     # t over three seeds, corrected for five: only fr and ar and de are that steady
     assert "pos from en, 1-2: −14.8 points of accuracy on other languages (mean)" in text
@@ -54,11 +54,11 @@ def test_findings_say_what_the_rows_say() -> None:
 
 def test_significance_in_words_is_corrected() -> None:
     rows = result_rows({**SCORES, ("1-2", "fr"): [0.7801, 0.7899, 0.7702]})  # −2.0 in each seed
-    subject = without_predictions(rows)
-    deltas = compute_statistics(subject).deltas
+    inputs = without_predictions(rows)
+    deltas = compute_statistics(inputs).deltas
     sure = set(deltas.filter(pl.col("holm") < 0.05, pl.col("high") < 0)["target"])
     assert sure
-    named = re.search(r"significantly worse on (\d) of 4 \((.*?)\)", said(subject))
+    named = re.search(r"significantly worse on (\d) of 4 \((.*?)\)", finding_text(inputs))
     assert named
     assert int(named[1]) == len(sure)
     assert {part.split()[0] for part in named[2].split(", ") if part != "…"} <= sure
@@ -71,12 +71,12 @@ def test_a_few_lucky_seeds_are_no_finding() -> None:
 
 def test_one_seed_is_not_tested() -> None:
     rows = result_rows({key: values[:1] for key, values in SCORES.items()})
-    assert ", too few seeds for a test" in said(without_predictions(rows))
-    assert "significant" not in said(without_predictions(rows)).replace("not significant", "")
+    assert ", too few seeds for a test" in finding_text(without_predictions(rows))
+    assert "significant" not in finding_text(without_predictions(rows)).replace("not significant", "")
 
 
 def test_similarity_and_gap_are_told_with_their_layer() -> None:
-    text = said(small())
+    text = finding_text(small())
     assert "bert, cka with en, before fine-tuning: highest at layer 1 (0.62, mean over 4 languages)" in text
     assert "0.45 at the last layer (2)" in text
     assert "over 4 languages: cka −1.00" in text
@@ -85,7 +85,7 @@ def test_similarity_and_gap_are_told_with_their_layer() -> None:
 
 
 def test_published_values_are_compared() -> None:
-    assert "1 of 1 published differences to the reference have the same sign here" in said(small())
+    assert "1 of 1 published differences to the reference have the same sign here" in finding_text(small())
     table = next(one for one in tables(small(), compute_statistics(small())) if one.name == "differences-pos-accuracy")
     row = next(row for row in table.table.body if row[0].text == "en-fr")
     assert row[1].text == "80.00 (80.50)"
@@ -102,17 +102,17 @@ def test_many_findings_are_counted() -> None:
 
 def test_an_unfinished_study_is_told_as_far_as_it_goes() -> None:
     some = {key: values for key, values in SCORES.items() if key != ("1-2", "fr")}
-    subject = without_predictions(result_rows(some))
-    assert "mean over targets is missing" in compute_statistics(subject).notes[0]
-    assert "The mean over targets is missing" in page(subject)
+    inputs = without_predictions(result_rows(some))
+    assert "mean over targets is missing" in compute_statistics(inputs).notes[0]
+    assert "The mean over targets is missing" in page(inputs)
     assert "no run has finished" in page(without_predictions(result_rows({})))
 
 
 def test_curves_alone_make_a_report() -> None:
     rows = result_rows({})
-    subject = inputs_from_results(Results(rows), Curves(curve_rows({"fr": [0.1, 0.9]})), title="t")
-    assert "highest at layer 1 (0.90, fr)" in page(subject)
-    assert 'id="errors"' not in page(subject)
+    inputs = inputs_from_results(Results(rows), Curves(curve_rows({"fr": [0.1, 0.9]})), title="t")
+    assert "highest at layer 1 (0.90, fr)" in page(inputs)
+    assert 'id="errors"' not in page(inputs)
 
 
 def test_holm_leaves_untested_cells_alone() -> None:
@@ -136,8 +136,8 @@ def test_series_are_means_over_seeds_in_whole_numbers() -> None:
 def test_a_curve_without_some_layers_keeps_its_places() -> None:
     frame = curve_rows({"fr": [0.1, 0.2, 0.3], "de": [0.4, float("nan"), 0.6]})
     frame = frame.filter((pl.col("target") != "fr") | (pl.col("layer") != 1))
-    subject = inputs_from_results(Results(result_rows({})), Curves(frame), title="t")
-    (curve,) = chart_data(subject, compute_statistics(subject).scores)["curves"]
+    inputs = inputs_from_results(Results(result_rows({})), Curves(frame), title="t")
+    (curve,) = chart_data(inputs, compute_statistics(inputs).scores)["curves"]
     assert curve["layer"] == [0, 1, 2]
     assert curve["value"] == [[100, None, 300], [400, None, 600]]
 
@@ -153,12 +153,12 @@ def test_examples_are_the_worst_and_few() -> None:
 
 
 def test_examples_are_bounded_whatever_a_corpus_holds() -> None:
-    subject = small()
-    run = subject.results.frame["run"][0]
+    inputs = small()
+    run = inputs.results.frame["run"][0]
     words, tags = [LONG] * 100, ["X"] * 100
     rows = [prediction(run, "fr", item, words, tags, ["Y"] * 100) for item in range(12)]
-    long = replace(subject, results=replace(subject.results, predictions=pl.DataFrame(rows).lazy()))
-    items = examples(long, compute_statistics(without_predictions(subject.results.frame)))[0]["targets"][0]["items"]
+    long = replace(inputs, results=replace(inputs.results, predictions=pl.DataFrame(rows).lazy()))
+    items = examples(long, compute_statistics(without_predictions(inputs.results.frame)))[0]["targets"][0]["items"]
     assert len(items) == MAX_ITEMS
     assert len(items[0]["words"]) == MAX_WORDS
     assert items[0]["more"] == 100 - MAX_WORDS
@@ -177,8 +177,8 @@ def test_examples_of_every_task(gold: object, found: object, text: object, expec
     rows = result_rows({("REF", "fr"): [0.5]})
     facts = {"run": rows["run"][0], "target": "fr", "item": 0, "text": json.dumps(text)}
     item = {**facts, "gold": json.dumps(gold), "prediction": json.dumps(found)}
-    subject = ReportInputs("t", StudyResults(rows, pl.DataFrame([item]).lazy()))
-    shown = examples(subject, compute_statistics(subject))[0]["targets"][0]["items"][0]
+    inputs = ReportInputs("t", StudyResults(rows, pl.DataFrame([item]).lazy()))
+    shown = examples(inputs, compute_statistics(inputs))[0]["targets"][0]["items"][0]
     assert shown["gold"] == expected[0]
     assert expected[1] is None or shown["predicted"] == expected[1]
     assert shown.get("text", {}).keys() >= set(text if isinstance(text, dict) else ())
@@ -224,10 +224,10 @@ def test_no_text_is_read_as_markup(value: str) -> None:
 
 
 def test_hostile_names_stay_text() -> None:
-    whole = page(hostile()).replace(vega_script(), "")  # which has images of its own
-    assert SCRIPT not in whole
-    assert "<img" not in whole
-    assert whole.count("<script>") == 2, "the charts' script and the page's own"
+    html_page = page(hostile()).replace(vega_script(), "")  # which has images of its own
+    assert SCRIPT not in html_page
+    assert "<img" not in html_page
+    assert html_page.count("<script>") == 2, "the charts' script and the page's own"
 
 
 def test_half_a_surrogate_pair_is_no_obstacle(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -79,10 +79,10 @@ def test_what_cannot_be_done(
 
 
 def test_every_table_and_figure_is_exported(tmp_path: Path) -> None:
-    subject = small()
-    written = export(subject, compute_statistics(subject), tmp_path)
+    inputs = small()
+    written = export(inputs, compute_statistics(inputs), tmp_path)
     names = {path.stem for path in written if path.parent.name == "tables"}
-    assert names == {file_name(one.name) for one in tables(subject, compute_statistics(subject))}
+    assert names == {file_name(one.name) for one in tables(inputs, compute_statistics(inputs))}
     kinds = {path.stem.split("-")[0] for path in written if path.parent.name == "figures"}
     assert kinds == {"scores", "similarity", "gap", "histogram"}
     assert r"\caption{Correlation of cross-lingual gap and similarity. Spearman" in (
@@ -108,8 +108,8 @@ def test_what_a_section_shows_is_exported(tmp_path: Path) -> None:
 def test_names_that_are_alike_have_files_of_their_own(tmp_path: Path) -> None:
     """`1-2` and `1 2` are two columns, and one name of a file."""
     rows = pl.concat([result_rows({("REF", "fr"): [0.5]}, task=task) for task in ("a-b", "a b", "é", "è")])
-    subject = ReportInputs("t", StudyResults(rows))
-    written = export(subject, compute_statistics(subject), tmp_path)
+    inputs = ReportInputs("t", StudyResults(rows))
+    written = export(inputs, compute_statistics(inputs), tmp_path)
     assert len(set(written)) == len(written) == 4 * 3 + 4 * 3
     assert {path.name for path in written if path.suffix == ".csv"} == {
         "scores-a-b-accuracy.csv", "scores-a-b-accuracy-2.csv", "scores-accuracy.csv", "scores-accuracy-2.csv",
@@ -117,8 +117,8 @@ def test_names_that_are_alike_have_files_of_their_own(tmp_path: Path) -> None:
 
 
 def test_hostile_names_stay_within_the_folder(tmp_path: Path) -> None:
-    subject = hostile()
-    for path in export(subject, compute_statistics(subject), tmp_path / "inner"):
+    inputs = hostile()
+    for path in export(inputs, compute_statistics(inputs), tmp_path / "inner"):
         assert path.parent.parent == tmp_path / "inner"
         assert re.fullmatch(r"[\w-]{1,100}\.\w+", path.name)
     assert [path.name for path in tmp_path.iterdir()] == ["inner"]

@@ -1,4 +1,4 @@
-"""Pages in Debian's Chromium, headless: what they say, ask for and look like."""
+"""Pages in headless Chromium: console messages, requests, accessibility."""
 
 from __future__ import annotations
 
@@ -47,38 +47,38 @@ UNNAMED = """() => {
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser; where there is none the test is skipped."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not found:
+    """A browser; without one the test is skipped."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not executable:
         pytest.skip("no Chromium here (apt-get install chromium)")
     library = pytest.importorskip("playwright.sync_api", reason="no Playwright here (pip install playwright)")
     with library.sync_playwright() as playwright:
-        one = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        yield one
-        one.close()
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 class Opened:
-    """An address opened in a tab, with all that it said, and asked for elsewhere."""
+    """A page opened in a tab, with its console errors and its requests to other origins."""
 
-    def __init__(self, tab: Any, address: str, width: int = 1440, own: str = "file:"):
+    def __init__(self, tab: Any, address: str, width: int = 1440, origin: str = "file:"):
         self.errors: list[str] = []
         self.requests: list[str] = []
-        self.own = own
+        self.origin = origin
         self.page = tab
         self.page.set_viewport_size({"width": width, "height": 900})
-        self.page.on("console", lambda message: self._heard(message.type, message.text))
+        self.page.on("console", lambda message: self._on_console(message.type, message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", lambda request: self._asked(request.url))
+        self.page.on("request", lambda request: self._on_request(request.url))
         self.page.goto(address)
         self.page.wait_for_selector("html[data-ready]", timeout=60_000)
 
-    def _heard(self, kind: str, text: str) -> None:
+    def _on_console(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):
             self.errors.append(text)
 
-    def _asked(self, url: str) -> None:
-        if not url.startswith((self.own, "data:", "blob:")):
+    def _on_request(self, url: str) -> None:
+        if not url.startswith((self.origin, "data:", "blob:")):
             self.requests.append(url)
 
     def column(self, table: str, column: int) -> list[str]:
@@ -89,11 +89,11 @@ class Opened:
         return int(self.page.locator(f"#{id}").get_attribute("data-rows"))
 
     def unnamed(self) -> list[str]:
-        """What a reader without eyes or mouse would miss: names, words for pictures, order of headings."""
-        found: list[str] = self.page.evaluate(UNNAMED)
-        return found
+        """Accessibility problems: missing names and descriptions, unordered headings, no keyboard scrolling."""
+        problems: list[str] = self.page.evaluate(UNNAMED)
+        return problems
 
     def low_contrast(self) -> list[str]:
-        """The elements with text of their own and less than 4.5 to 1, by WCAG's formula."""
-        found: list[str] = self.page.evaluate(LOW_CONTRAST)
-        return found
+        """The elements with text and a contrast below 4.5 to 1, by WCAG's formula."""
+        elements: list[str] = self.page.evaluate(LOW_CONTRAST)
+        return elements

@@ -1,4 +1,4 @@
-"""What reports in these tests are about: small, and as nasty as a corpus can be."""
+"""Inputs of reports for tests: small, large and hostile ones."""
 
 from __future__ import annotations
 
@@ -37,28 +37,30 @@ SCORES = {
 LAYERS = {"fr": [0.5, 0.9, 0.7], "ug": [0.2, 0.3, 0.1], "de": [0.4, 0.8, 0.6], "ar": [0.3, 0.5, 0.4]}
 
 
-def prediction(run: str, target: str, item: int, words: list[str], gold: list[Any], found: list[Any]) -> dict[str, Any]:
-    right = sum(a == b for a, b in zip(gold, found, strict=True))
-    counted = {"accuracy.correct": right, "accuracy.total": len(gold)}
-    facts = {"run": run, "target": target, "item": item, "text": json.dumps(words), **counted}
-    return facts | {"gold": json.dumps(gold), "prediction": json.dumps(found)}
+def prediction(
+    run: str, target: str, item: int, words: list[str], gold: list[Any], predicted: list[Any]
+) -> dict[str, Any]:
+    correct = sum(a == b for a, b in zip(gold, predicted, strict=True))
+    counts = {"accuracy.correct": correct, "accuracy.total": len(gold)}
+    labels = {"run": run, "target": target, "item": item, "text": json.dumps(words), **counts}
+    return labels | {"gold": json.dumps(gold), "prediction": json.dumps(predicted)}
 
 
 def predictions(rows: pl.DataFrame) -> pl.DataFrame:
-    """For every run and target three sentences: one all right, one wrong in a word, one wrong in all."""
-    made = []
+    """Three sentences for every run and target: one correct, one with one wrong word, one with all words wrong."""
+    answers = []
     for run, target in rows.select("run", "target").unique(maintain_order=True).iter_rows():
         words = UYGHUR if target == "ug" else ["I", "read", "books", "."]
-        made += [
+        answers += [
             prediction(run, target, 0, words, TAGS, TAGS),
             prediction(run, target, 1, words, TAGS, ["PRON", "ADJ", "VERB", "PUNCT"]),
             prediction(run, target, 2, words, TAGS, ["X"] * 4),
         ]
-    return pl.DataFrame(made)
+    return pl.DataFrame(answers)
 
 
 def small(**changes: Any) -> ReportInputs:
-    """Two columns, five targets, three seeds; curves, predictions, published values, neurons and histograms."""
+    """Two conditions, five targets, three seeds; curves, predictions, published values, neurons and histograms."""
     rows = result_rows(SCORES)
     curves = Curves(curve_rows(LAYERS))
     neutral = {"model": ["bert"], "layer": [1], "stage": ["block"], "neuron": [7], "mean": [0.9], "lowest": [0.8]}
@@ -90,8 +92,8 @@ def small(**changes: Any) -> ReportInputs:
 
 
 def large() -> ReportInputs:
-    """5,000 runs and a million rows: ten models, twenty columns, five tasks, five seeds, fifty targets."""
-    chance = np.random.default_rng(0)
+    """5,000 runs and a million rows: ten models, twenty conditions, five tasks, five seeds, fifty targets."""
+    generator = np.random.default_rng(0)
     names = {
         "model": [f"model-{i}" for i in range(10)],
         "changes": ["REF", *(f"{i}-{i + 1}" for i in range(1, 20))],
@@ -103,12 +105,12 @@ def large() -> ReportInputs:
     targets = pl.DataFrame({"target": ["en", *(f"language-{i}" for i in range(49))]})
     metrics = pl.DataFrame({"metric": ["one", "two"], "split": "test", "n": 100})
     rows = runs.join(targets, how="cross").join(metrics, how="cross")
-    rows = rows.with_columns(value=chance.random(len(rows)))
+    rows = rows.with_columns(value=generator.random(len(rows)))
     places = list(product(range(13), ["cka", "anc"], ["before", "after"]))
     layers = pl.DataFrame(places, schema=["layer", "index", "when"], orient="row")
     measured = runs.filter(pl.col("task") == "pos", pl.col("seed") == 0).join(targets[1:], how="cross")
     curves = measured.join(layers, how="cross").with_columns(stage=pl.lit("block"), n=pl.lit(10), note=pl.lit(""))
-    value = chance.random(len(curves))
+    value = generator.random(len(curves))
     curves = curves.with_columns(value=value, low=value - 0.1, high=value + 0.1)
     columns = {**CURVE_COLUMNS, **RUN_COLUMNS}
     return ReportInputs(
@@ -121,7 +123,7 @@ def large() -> ReportInputs:
 
 
 def hostile() -> ReportInputs:
-    """Names and words that try to break out of the page."""
+    """Names and words with markup that tries to run scripts in the page."""
     name = "\n".join(HOSTILE[:5])
     scores = {(change, target): [0.5, 0.6] for change in ("REF", SCRIPT) for target in ("en", *HOSTILE)}
     rows = result_rows(scores, model=name, task=IMAGE, metric=SCRIPT, study=SCRIPT)

@@ -1,4 +1,4 @@
-"""Result rows and curves made up for tests, from the few facts that a test is about."""
+"""Result rows and curves for tests, from the values that a test needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FACTS = {"study": "s", "model": "bert", "task": "pos", "source": "en", "split": 
 
 
 def result_rows(scores: Mapping[tuple[str, str], Sequence[float]], **facts: Any) -> pl.DataFrame:
-    """From scores by change and target, one for each seed: `{("REF", "fr"): [0.5, 0.6]}`."""
+    """From scores by condition and target, one for each seed: `{("REF", "fr"): [0.5, 0.6]}`."""
     rows = [
         {**FACTS, "changes": change, "target": target, "run": f"{change} {facts} {seed}", "seed": seed, "value": value}
         | facts
