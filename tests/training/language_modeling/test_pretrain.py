@@ -122,5 +122,5 @@ def test_a_tokenizer_of_another_model_may_be_used(tmp_path: Path) -> None:
 
 def test_a_folder_with_a_model_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(UsageError, match="holds a model already"):
+    with pytest.raises(UsageError, match="contains a model already"):
         pretrain(TEXTS, tmp_path, **SMALL)

@@ -1,8 +1,8 @@
-"""A few shapes for all the batches of a run, so that a step is recorded once per shape and replayed ever after.
+"""A few shapes for all batches of a run, so that steps are recorded once per shape and then replayed.
 
-A batch is padded up to the shape of its group. Few groups mean much padding, many mean many recordings; a shape that
-hardly ever occurs is not worth one at all. All batches of a run are known beforehand, so the cheapest way to group
-them is found exactly. It depends on the batches alone: who resumes a run has the same shapes again.
+A batch is padded to the shape of its group. Few groups mean much padding, many groups mean many recordings, and rare
+shapes are not recorded at all. All batches of a run are known in advance, so the cheapest grouping is computed
+exactly. It depends on the batches only: a resumed run has the same shapes.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 
 from isogloss.tasks.examples import Shape
 
-LENGTH_MULTIPLE = 8  # of tokens: what a GPU's matrix units and masked attention take without further padding
-# Milliseconds, as measured on an H200 with a base-size tagger; they decide how fast training is, and nothing else.
+LENGTH_MULTIPLE = 8  # tokens; suits the matrix units of a GPU and masked attention
+# Milliseconds, measured on an H200 with a base-size tagger; they affect the speed of training only.
 RECORDING_MS, LAUNCH_MS, TOKEN_MS = 60.0, 29.0, 0.0014
 
 
 @dataclass(frozen=True)
 class ShapeGroup:
-    """The shape that some batches share, and whether steps of it are recorded."""
+    """A shape shared by several batches, and whether steps of this shape are recorded."""
 
     shape: Shape
     recorded: bool
@@ -29,7 +29,7 @@ Key = tuple[int, int]  # length and rows
 
 
 def group_shapes(shapes: Iterable[Shape], copies: int = 1) -> dict[Key, ShapeGroup]:
-    """The group of each length and number of rows that occurs; `copies` of a batch have as much more padding.
+    """The group of each length and number of rows that occurs; `copies` multiplies the cost of padding.
 
     >>> groups = group_shapes([Shape(8, 4, 4, (3,))] * 900 + [Shape(8, 4, 4, (4,))] * 900 + [Shape(500, 4, 4, (9,))])
     >>> [(key, group.shape.widths, group.recorded) for key, group in groups.items()]
@@ -52,7 +52,7 @@ def group_shapes(shapes: Iterable[Shape], copies: int = 1) -> dict[Key, ShapeGro
 
 
 def round_length_up(shape: Shape, longest: int) -> Shape:
-    """With a length that suits a GPU, unless that is longer than the model.
+    """The shape with its length rounded up to a multiple of 8, but not beyond the longest input of the model.
 
     >>> round_length_up(Shape(11, 2, 2, ()), 512).length, round_length_up(Shape(11, 2, 2, ()), 12).length
     (16, 12)
@@ -62,10 +62,10 @@ def round_length_up(shape: Shape, longest: int) -> Shape:
 
 
 def _cheapest_groups(shapes: list[tuple[Shape, int]], token_ms: float) -> list[tuple[int, int, bool]]:
-    """Cuts of the sorted shapes, each with its number of batches, into groups: (start, stop, whether recorded).
+    """Split the sorted shapes, each with its number of batches, into groups: (start, stop, whether recorded).
 
-    Dynamic programming over where the last group starts: it is one shape that is launched every time, or several
-    that are padded to the largest and recorded.
+    Dynamic programming over the start of the last group, which is either a single shape that is not recorded, or
+    several shapes that are padded to the largest and recorded.
     """
     best: list[tuple[float, list[tuple[int, int, bool]]]] = [(0.0, [])]
     for stop in range(1, len(shapes) + 1):

@@ -1,4 +1,4 @@
-"""How long training lasts (steps, tokens or minutes, whichever ends first) and the learning rate along the way."""
+"""Budget of training (steps, tokens or minutes, whichever ends first) and its learning-rate schedule."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from isogloss.core.settings import Setting, check_settings
 
 Decay = Literal["cosine", "linear", "plateau", "constant"]
 DECAYS: tuple[str, ...] = get_args(Decay)
-PLATEAU_DECAY_SHARE = 0.2  # of what follows the warm-up: where the rate of a plateau falls
+PLATEAU_DECAY_SHARE = 0.2  # of the training after the warm-up, at its end
 
 
 @dataclass(frozen=True)
 class Budget:
-    """With minutes the outcome depends on the machine; with steps or tokens it does not.
+    """Limits of training; with minutes the result depends on the machine.
 
     >>> Budget(tokens=1000).fraction_spent(step=5, tokens=500, seconds=2.0)
     0.5
@@ -35,13 +35,13 @@ class Budget:
             raise UsageError("expected a limit of training (steps, tokens or minutes), got none")
 
     def fraction_spent(self, step: int, tokens: int, seconds: float) -> float:
-        """How much of it is spent, 1 at the end."""
+        """Fraction of the budget that is spent; 1 at the end."""
         spent = [(step, self.steps), (tokens, self.tokens), (seconds, self.minutes and 60 * self.minutes)]
-        return min(1.0, max(value / whole for value, whole in spent if whole))
+        return min(1.0, max(value / limit for value, limit in spent if limit))
 
 
 def scheduled_learning_rate(fraction_spent: float, peak: float, warmup: float, decay: str) -> float:
-    """The learning rate after a share of the budget: up in a straight line, then down to 0 (or level).
+    """The learning rate after a fraction of the budget: linear warm-up, then decay to 0 (or constant).
 
     >>> [round(scheduled_learning_rate(share, 1.0, 0.2, "cosine"), 3) for share in (0.0, 0.1, 0.2, 0.6, 1.0)]
     [0.0, 0.5, 1.0, 0.5, 0.0]

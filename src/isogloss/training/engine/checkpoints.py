@@ -1,7 +1,7 @@
-"""Checkpoints that survive being killed at any moment: whole or absent, hashed, two generations.
+"""Checkpoints that survive a kill at any moment: complete or absent, hashed, the newest two kept.
 
-A checkpoint is a folder `checkpoint-STEP` with the state and a manifest of its hash. It is written beside its place
-and renamed once it is on the disk; a damaged one is passed over for the one before.
+A checkpoint is a folder `checkpoint-STEP` with the state and a manifest with its hash. It is written under a temporary
+name and renamed once it is on disk; a damaged checkpoint is skipped in favour of the previous one.
 """
 
 from __future__ import annotations
@@ -22,20 +22,17 @@ from isogloss.core.files import fsync_path
 from isogloss.core.hashing import file_hash
 
 CHECKPOINTS_KEPT = 2
-TRAINING_TO_SAVING_RATIO, SLOW_SAVE_SECONDS = (
-    20,
-    1.0,
-)  # one that took longer than so many seconds takes at most this part of the time
+SLOW_SAVE_SECONDS = 1.0  # optional checkpoints are skipped if saving takes longer than this …
+TRAINING_TO_SAVING_RATIO = 20  # … and the training since the last one less than this many times as long
 STATE_FILE, MANIFEST_FILE = "state.pt", "manifest.json"
 
 
 class Checkpoints:
-    """The checkpoints of one run in a folder of its own.
+    """The checkpoints of one run in a folder.
 
-    `identity` says which run it is, so that another's state is never taken for its own. One is due every
-    `steps` steps where given, and every `minutes` in any case. Within `apart` seconds of the beginning or of another
-    none is made: less than that is sooner done again. Several large networks are gigabytes, which take as long to
-    write as an epoch to train: so of those that are made `skip_if_slow`, at the end of an epoch, some are left out.
+    `identity` identifies the run, so that the state of another run is never loaded. A checkpoint is due every `steps`
+    steps and every `minutes`. None is written within `min_seconds` of the start or of the last one. Checkpoints saved
+    with `skip_if_slow` (at the end of an epoch) are left out if writing them takes long compared with training.
     """
 
     def __init__(
@@ -58,7 +55,7 @@ class Checkpoints:
         )
 
     def save(self, step: int, state: dict[str, Any], *, skip_if_slow: bool = False) -> None:
-        """Write the state after `step` steps, then let go of all but the newest two."""
+        """Write the state after `step` steps, then remove all but the newest two."""
         start = time.monotonic()
         pause = (
             TRAINING_TO_SAVING_RATIO * self._save_seconds
@@ -86,23 +83,23 @@ class Checkpoints:
         self._save_seconds = self._last_save - start
 
     def latest(self) -> dict[str, Any] | None:
-        """The newest whole state, on the CPU; None where there is none."""
+        """The newest complete state, on the CPU; None if there is none."""
         for path in self._newest_first():
             manifest = _read_manifest(path)
             if manifest is None or not (path / STATE_FILE).exists() or file_hash(path / STATE_FILE) != manifest["hash"]:
-                warnings.warn(f"{path} is damaged and is passed over", stacklevel=2)
+                warnings.warn(f"{path} is damaged and is skipped", stacklevel=2)
                 continue
             if manifest["identity"] != self.identity:
-                raise UsageError(f"{self.folder} holds checkpoints of another run; give this one a folder of its own")
+                raise UsageError(f"{self.folder} contains checkpoints of another run; use another folder for this run")
             state: dict[str, Any] = torch.load(path / STATE_FILE, map_location="cpu", weights_only=True)
             return state
         return None
 
     def clear(self) -> None:
-        """Remove them all: the run is finished."""
+        """Remove all checkpoints of a finished run."""
         for path in [*self.folder.glob(".checkpoint-*.part"), *self._newest_first()]:
             shutil.rmtree(path, ignore_errors=True)
-        with contextlib.suppress(OSError):  # absent, or it holds something of the user's
+        with contextlib.suppress(OSError):  # absent, or it contains other files
             self.folder.rmdir()
 
     def _newest_first(self) -> list[Path]:

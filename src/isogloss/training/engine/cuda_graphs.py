@@ -1,8 +1,8 @@
-"""Steps recorded as CUDA graphs: a small step is a thousand kernels, which the GPU runs faster than a host can launch.
+"""Steps recorded as CUDA graphs: a GPU runs the thousand kernels of a small step faster than a host launches them.
 
-A step of a given shape is recorded once and replayed for every batch of that shape: the batch is copied to where the
-recorded step reads, and all of the step, forward to optimizer, is launched as one. Dropout follows the generator's seed
-as ever: the same seed gives a replayed step the same masks as an ordinary one.
+A step of a given shape is recorded once and replayed for every batch of that shape: the batch is copied into the input
+tensors of the recorded step, and the whole step, from forward pass to optimizer, is launched at once. Dropout follows
+the seed of the generator: a replayed step has the same masks as an ordinary one.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from isogloss.training.engine.batch_shapes import ShapeGroup
 LAUNCHES_BEFORE_RECORDING = (
     3  # steps that are launched before any is recorded: libraries and the optimizer set themselves up in them
 )
-Step = Callable[..., None]  # of one batch, or of several
-Record = Callable[[Callable[[], None]], Callable[[], None]]  # work → what does it again
+Step = Callable[..., None]  # called with one or several batches
+Record = Callable[[Callable[[], None]], Callable[[], None]]  # work → a function that repeats it
 
 
 class HostSyncError(Exception):
-    """A step has the host wait for the device, which nothing recorded can."""
+    """A step synchronises the host with the device, which a recorded step cannot do."""
 
 
 class GraphRunner:
-    """A step in two forms that do the same: launched, and replayed once it has been recorded for a shape."""
+    """Runs a step by launching its kernels, or by replaying it once it has been recorded for a shape."""
 
     def __init__(self, step: Step, device: torch.device, record: Record):
         self.step, self.device, self._record = step, device, record
@@ -39,11 +39,9 @@ class GraphRunner:
         self._launched = 0
 
     def run(self, group: ShapeGroup, *batches: Batch) -> None:
-        """The step for a batch of the group's shape; the first steps of all are launched in any case.
+        """Run the step for a batch of the group's shape; further batches have the same shapes in every step.
 
-        Further batches have the same shapes in every step.
-
-        The first step of all may raise `Waits`: it has then done nothing but leave gradients behind.
+        The first steps are never recorded. The very first may raise `HostSyncError`, leaving only gradients behind.
         """
         if group.recorded and self._launched >= LAUNCHES_BEFORE_RECORDING:
             return self.replay(group.shape, *batches)
@@ -52,7 +50,7 @@ class GraphRunner:
         self._launched += 1
 
     def replay(self, shape: Shape, *batches: Batch) -> None:
-        """The step for a batch of this very shape, recorded first where it has not been."""
+        """Replay the step for a batch of this shape; it is recorded first if necessary."""
         if shape not in self._recorded:
             inputs = torch.empty_like(pack_batches(*batches), device=self.device)
             static = unpack_batches(inputs, *batches)
@@ -63,14 +61,14 @@ class GraphRunner:
 
 
 def pack_batches(*batches: Batch) -> Tensor:
-    """All tensors of batches in one, in memory that a GPU copies from while the host goes on."""
+    """All tensors of the batches as one flat tensor, in pinned memory for asynchronous copies to a GPU."""
     parts = [tensor.flatten() for batch in batches for tensor in batch.tensors]
     flat = torch.empty(sum(map(len, parts)), dtype=torch.int64, pin_memory=torch.cuda.is_available())
     return torch.cat(parts, out=flat)
 
 
 def unpack_batches(flat: Tensor, *like: Batch) -> list[Batch]:
-    """Batches whose tensors are parts of `flat`, with the shapes of others'.
+    """Batches whose tensors are views of `flat`, with the shapes of the batches in `like`.
 
     >>> batch = Batch(torch.tensor([[5, 6]]), torch.tensor([[1, 1]]), None, torch.tensor([0]), {})
     >>> unpack_batches(pack_batches(batch), batch)[0].input_ids
@@ -87,13 +85,13 @@ def unpack_batches(flat: Tensor, *like: Batch) -> list[Batch]:
 
 
 def cuda_graph_recorder() -> Record:
-    """Records work on the current stream, which must not be the default one; all recordings share their memory."""
+    """Records work on the current stream, which must not be the default stream; all recordings share memory."""
     pool = torch.cuda.graph_pool_handle()
 
     def record(work: Callable[[], None]) -> Callable[[], None]:
         graph: Any = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
-        with _garbage_collection_disabled():  # what it frees must not be part of the recording
+        with _garbage_collection_disabled():  # memory that it frees must not be part of the recording
             graph.capture_begin(pool=pool, capture_error_mode="thread_local")
             try:
                 work()
@@ -107,13 +105,13 @@ def cuda_graph_recorder() -> Record:
 
 @contextlib.contextmanager
 def forbid_host_sync(device: torch.device) -> Iterator[None]:
-    """Raises `Waits` where something within has the host wait for the GPU."""
+    """Raise `HostSyncError` if something within synchronises the host with the GPU."""
     if device.type != "cuda":
         yield
         return
     before = torch.cuda.get_sync_debug_mode()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it does not find everything
+        warnings.simplefilter("ignore")  # the warning that it does not detect all synchronisation
         torch.cuda.set_sync_debug_mode("error")
     try:
         yield
@@ -126,13 +124,13 @@ def forbid_host_sync(device: torch.device) -> Iterator[None]:
 
 
 def supports_cuda_graphs(network: nn.Module, device: torch.device) -> bool:
-    """Whether steps of the network can be recorded: not where a layer reads lengths on the host, as packed LSTMs do."""
+    """Whether steps of the network can be recorded: not if a layer reads lengths on the host, like packed LSTMs."""
     return device.type == "cuda" and not any(isinstance(module, nn.RNNBase) for module in network.modules())
 
 
 @contextlib.contextmanager
 def side_stream(device: torch.device) -> Iterator[None]:
-    """On a GPU, work within runs on a stream of its own, as recording wants it; what follows waits for it."""
+    """On a GPU, run the work within on a side stream, as recording requires; later work waits for it."""
     if device.type != "cuda":
         yield
         return

@@ -1,7 +1,7 @@
-"""The order of training: random, yet with items of like length side by side, and a pure function of the seed.
+"""Random order of training with batches of items of similar length; a pure function of the seed.
 
-Each epoch is shuffled and cut into pools of `POOL` batches; a pool is sorted by length, cut into batches, and the
-batches are shuffled. Who meets whom stays random, and little is padded (EWT at 32 sentences: 9 % instead of 67 %).
+Each epoch is shuffled and split into pools of `POOL_BATCHES` batches; a pool is sorted by length, split into batches,
+and the batches are shuffled. Batches stay random, with little padding (EWT, 32 sentences: 9 % instead of 67 %).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def epoch_batches(lengths: IntArray, *, batch: int, tokens: int | None, seed: in
     """The items of each step of an epoch, every item once.
 
     A batch holds `batch` items, or with `tokens` as many as stay within that number of tokens, padding included
-    (an item longer than that is a batch of its own).
+    (a longer item is a batch by itself).
 
     >>> [b.tolist() for b in epoch_batches(np.array([3, 9, 3, 9]), batch=2, tokens=None, seed=0, epoch=0)]
     [[3, 1], [0, 2]]
@@ -38,7 +38,7 @@ def epoch_batches(lengths: IntArray, *, batch: int, tokens: int | None, seed: in
 
 
 def _batch_ends(lengths: Sequence[int], tokens: int) -> list[int]:
-    """Where batches of rising lengths end, so that none exceeds the budget."""
+    """The ends of batches of items with rising lengths, so that no batch exceeds the budget."""
     ends, start = [], 0
     for i, length in enumerate(lengths):
         if i > start and length * (i - start + 1) > tokens:
@@ -48,7 +48,7 @@ def _batch_ends(lengths: Sequence[int], tokens: int) -> list[int]:
 
 
 def split_evenly(items: IntArray, number: int) -> list[IntArray]:
-    """A step's items in `number` parts that are as even as can be, empty ones left out.
+    """The items of a step in `number` parts of equal size (±1), without empty parts.
 
     >>> [part.tolist() for part in split_evenly(np.arange(5), 2)]
     [[0, 1, 2], [3, 4]]

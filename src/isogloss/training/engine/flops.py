@@ -1,4 +1,4 @@
-"""How much of a GPU's arithmetic training uses: model FLOP utilisation."""
+"""Model FLOP utilisation: the share of a GPU's peak arithmetic that training uses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def flops_per_token(model: LoadedModel, length: int, predicted_share: float) -> 
 
 
 def peak_flops(device: torch.device) -> float | None:
-    """The most operations per second of a known GPU."""
+    """Peak operations per second of a known GPU."""
     if device.type != "cuda":
         return None
     name = torch.cuda.get_device_name(device)

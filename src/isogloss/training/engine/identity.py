@@ -1,4 +1,4 @@
-"""What makes two runs the same run: hashes of models, corpora and settings, by content and not by name."""
+"""Identities of models, corpora and tokenizers: hashes of their content, independent of their names."""
 
 from __future__ import annotations
 
@@ -10,16 +10,11 @@ from isogloss.core.hashing import digest, hasher
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.loading.loaded_model import LoadedModel
 
-IGNORED_CONFIG_KEYS = (
-    "_name_or_path",
-    "transformers_version",
-    "architectures",
-    "dtype",
-)  # of a configuration: no effect
+IGNORED_CONFIG_KEYS = ("_name_or_path", "transformers_version", "architectures", "dtype")  # no effect on results
 
 
 def model_identity(model: LoadedModel) -> str:
-    """A hash of all that a model computes with: weights, configuration, tokenizer and special tokens."""
+    """Hash of everything that a model computes with: weights, configuration, tokenizer and special tokens."""
     weights = hasher(12)
     for name, tensor in sorted({**model.body.state_dict(), **model.pooler}.items()):
         weights.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
@@ -31,7 +26,7 @@ def model_identity(model: LoadedModel) -> str:
 
 
 def corpus_identity(corpus: AnyCorpus) -> str:
-    """A hash of a corpus's language and items; where it came from does not matter."""
+    """Hash of the language and the items of a corpus, independent of its file."""
     items = hasher(12)
     items.update(f"{corpus.format.kind} {corpus.lang}".encode())
     for item in corpus:
@@ -40,5 +35,5 @@ def corpus_identity(corpus: AnyCorpus) -> str:
 
 
 def tokenizer_identity(tokenizer: Any) -> object:
-    """All that a tokenizer does, as plain values."""
+    """The definition of a tokenizer as plain values."""
     return tokenizer.backend_tokenizer.to_str() if tokenizer.is_fast else tokenizer.get_vocab()

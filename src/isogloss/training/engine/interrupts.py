@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for the end of a step, so that what is saved is whole; a second one does not wait."""
+"""Ctrl-C is deferred to the end of a step, so that the saved state is consistent; a second Ctrl-C is not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def deferred_interrupts() -> Iterator[Callable[[], bool]]:
-    """A function that tells whether Ctrl-C was pressed since. Outside the main thread Python allows no such thing."""
+    """A function that returns whether Ctrl-C was pressed; outside the main thread signals cannot be handled."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return

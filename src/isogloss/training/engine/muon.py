@@ -1,15 +1,15 @@
-"""Muon: matrices are moved along the nearest orthogonal matrix to their momentum; everything else by AdamW.
+"""Muon: matrices are updated with the orthogonal matrix nearest to their momentum; AdamW updates the rest.
 
-With momentum M ← μM + G and Nesterov's look ahead N = G + μM, a matrix of shape (a, b) changes by
+With momentum M ← μM + G and Nesterov momentum N = G + μM, a matrix of shape (a, b) is updated by
 
     W ← W − η·(λW + 0.2·√max(a, b) · UVᵀ),   N = UΣVᵀ,
 
-where UVᵀ is found by five steps of a quintic Newton–Schulz iteration, in which singular values end between about 0.7
-and 1.2 (Jordan et al., *Muon: an optimizer for hidden layers in neural networks*, 2024). The factor gives the changes
-the size that AdamW's have, so that both take the same rate (Liu et al., *Muon is scalable for LLM training*, 2025).
+where UVᵀ is approximated by five steps of a quintic Newton–Schulz iteration, with singular values between about 0.7
+and 1.2 (Jordan et al., *Muon: an optimizer for hidden layers in neural networks*, 2024). The factor gives updates of
+the size of AdamW's, so that both use the same learning rate (Liu et al., *Muon is scalable for LLM training*, 2025).
 
-By hand, and not `torch.optim.Muon`, because matrices of one shape go through the iteration together: a network of
-twelve layers then needs some sixty kernels a step in the stead of two thousand.
+Unlike `torch.optim.Muon`, matrices of the same shape are iterated as one batch: a network of twelve layers then needs
+about sixty kernels per step instead of two thousand.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonalize(matrices: Tensor) -> Tensor:
-    """UVᵀ of each of the stacked matrices, nearly: its singular values lie between about 0.7 and 1.2.
+    """Approximate UVᵀ of each matrix in a batch; its singular values lie between about 0.7 and 1.2.
 
     >>> matrix = torch.diag(torch.tensor([4.0, 2.0, 1.0]))
     >>> bool((orthogonalize(matrix[None])[0].diagonal() - 1).abs().max() < 0.35)
@@ -71,7 +71,7 @@ def orthogonalize(matrices: Tensor) -> Tensor:
     tall = matrices.shape[-2] > matrices.shape[-1]
     estimate = matrices.mT if tall else matrices
     if estimate.is_cuda:
-        estimate = estimate.bfloat16()  # the iteration does not need more
+        estimate = estimate.bfloat16()  # sufficient for the iteration
     estimate = estimate / estimate.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
     for _ in range(NEWTON_SCHULZ_ITERATIONS):
         gram = estimate @ estimate.mT

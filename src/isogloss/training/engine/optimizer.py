@@ -1,4 +1,4 @@
-"""Optimizers as they are used for transformers: AdamW, fused where it can be, or Muon for the layers' matrices."""
+"""Optimizers for transformers: fused AdamW, or Muon for the matrices within layers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from isogloss.training.engine.muon import Muon
 
 
 class OptimizerSettings(Protocol):
-    """The part of a training's settings that concerns the optimizer."""
+    """The settings of an optimizer."""
 
     @property
     def learning_rate(self) -> float: ...
@@ -26,26 +26,30 @@ def adamw(
     *,
     decayed: Sequence[bool] | None = None,
     rate: Tensor | None = None,
-    **adam: Any,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
 ) -> torch.optim.AdamW:
-    """Vectors and scalars (biases, norms) are not decayed; matrices are.
+    """AdamW with weight decay for matrices, but not for vectors and scalars (biases, norms).
 
-    `decayed`: which are, where shapes do not tell. `rate`: holds the learning rate on the device, for steps that are
-    recorded as CUDA graphs. `adam`: its β and ε, where they are not PyTorch's.
+    `decayed`: the parameters with weight decay, where shapes do not determine them. `rate`: a tensor with the learning
+    rate on the device, for steps recorded as CUDA graphs. `betas` and `eps` are those of Adam.
     """
     decayed = decayed or [p.ndim > 1 for p in parameters]
     groups = [
-        {"params": [p for p, one in zip(parameters, decayed, strict=True) if one is decays], "weight_decay": share}
+        {
+            "params": [p for p, has_decay in zip(parameters, decayed, strict=True) if has_decay is decays],
+            "weight_decay": share,
+        }
         for decays, share in ((True, settings.weight_decay), (False, 0.0))
     ]
     nonempty = [group for group in groups if group["params"]]
     if rate is None:
-        return torch.optim.AdamW(nonempty, lr=settings.learning_rate, fused=True, **adam)
-    return torch.optim.AdamW(nonempty, lr=rate, fused=True, capturable=rate.is_cuda, **adam)
+        return torch.optim.AdamW(nonempty, lr=settings.learning_rate, fused=True, betas=betas, eps=eps)
+    return torch.optim.AdamW(nonempty, lr=rate, fused=True, capturable=rate.is_cuda, betas=betas, eps=eps)
 
 
 class CombinedOptimizer:
-    """Several optimizers, each of its own parameters, as one."""
+    """Several optimizers of different parameters as one."""
 
     def __init__(self, *parts: torch.optim.Optimizer):
         self.parts = parts
@@ -71,7 +75,7 @@ class CombinedOptimizer:
 
 
 def muon(network: nn.Module, settings: OptimizerSettings) -> CombinedOptimizer:
-    """Muon for the matrices within layers; AdamW for embeddings, the prediction of tokens, vectors and scalars."""
+    """Muon for the matrices within layers; AdamW for embeddings, output embeddings, vectors and scalars."""
     tables = [table for table in network.modules() if isinstance(table, nn.Embedding)]
     vocabulary_size = max(table.num_embeddings for table in tables)
     embeddings = {id(table.weight) for table in tables}

@@ -1,4 +1,4 @@
-"""How training stands: what a progress bar shows, what the log of a run keeps, and what ends a run."""
+"""Metrics of training for progress bars and logs, and the error of a diverged run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isogloss.core.errors import IsoglossError
 
 @dataclass(frozen=True)
 class EpochMetrics:
-    """After every few steps, and with `score` after each epoch."""
+    """Metrics after every few steps, and with `score` after each epoch."""
 
     epoch: int  # counted from 1
     step: int
@@ -32,22 +32,22 @@ class DivergenceError(IsoglossError):
     """Training has diverged.
 
     >>> str(DivergenceError(40, 0.5)).partition(";")[0]
-    'training diverged: the loss or its gradient is no finite number by step 40 (learning rate 0.5)'
+    'training diverged: the loss or its gradient is not finite by step 40 (learning rate 0.5)'
     """
 
     def __init__(self, step: int, learning_rate: float):
         super().__init__(
-            f"training diverged: the loss or its gradient is no finite number by step {step} (learning rate "
+            f"training diverged: the loss or its gradient is not finite by step {step} (learning rate "
             f"{learning_rate:.3g}); lower learning_rate (--lr), use precision='fp32', or check the data"
         )
 
 
 def peak_memory(device: torch.device) -> int:
-    """The most bytes that were in use: of the GPU, or of this process."""
+    """Peak memory in bytes: of the GPU, or of this process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     if sys.platform == "win32":
-        return 0  # not told there
+        return 0  # not available
     import resource
 
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -87,7 +87,7 @@ def settings_for(defaults: TaskDefaults, **changes: Any) -> TrainingSettings:
 
 
 def learning_rate_at(step: int, steps: int, settings: TrainingSettings) -> float:
-    """The rate of step 0 … steps - 1: up from 0 over the warm-up, then down in a straight line to 0.
+    """The learning rate of step 0 … steps - 1: linear warm-up from 0, then linear decay to 0.
 
     >>> [learning_rate_at(s, 4, TrainingSettings(1, 1, 1.0, warmup=0.5)) for s in range(4)]
     [0.0, 0.5, 1.0, 0.5]

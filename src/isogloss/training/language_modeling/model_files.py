@@ -1,4 +1,4 @@
-"""A trained language model on disk: as the model library loads it, with its log, its figures and a card beside it."""
+"""Files of a trained language model: as transformers loads it, with its log, evaluations and model card."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from isogloss.training.language_modeling.heldout import TextSplit
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 from isogloss.training.language_modeling.train import StepMetrics, TrainingHistory
 
-UNFINISHED_FOLDER = "unfinished"  # sub-folder of a run that is not done
+UNFINISHED_FOLDER = "unfinished"  # sub-folder of an unfinished run
 PROGRAM = "isogloss"
 RUN_FILE, LOG_FILE, EVALUATIONS_FILE, MODEL_CARD_FILE = "isogloss.json", "log.tsv", "evaluations.tsv", "README.md"
 
 
 def is_finished(folder: Path, run: str) -> bool:
-    """Whether the folder holds the outcome of this very run; that of another is an error, for it would be lost."""
+    """Whether the folder contains the result of this run; the result of another run is never overwritten."""
     if not (folder / RUN_FILE).exists():
         if (folder / "config.json").exists():
-            raise UsageError(f"{folder} holds a model already; give this one a folder of its own")
+            raise UsageError(f"{folder} contains a model already; use another folder")
         return False
     try:
         stored_run = json.loads((folder / RUN_FILE).read_text(encoding="utf-8")).get("run")
     except (ValueError, AttributeError) as error:
         raise InputError(folder / RUN_FILE, "JSON", str(error)) from None
     if stored_run != run:
-        raise UsageError(f"{folder} holds a model of another run; give this one a folder of its own")
+        raise UsageError(f"{folder} contains a model of another run; use another folder")
     return True
 
 
@@ -59,9 +59,9 @@ def save_language_model(
     half: bool = False,
     adapter_only: bool = False,
 ) -> None:
-    """Write everything; the note comes last, and its presence says that all is there.
+    """Write all files; the run file comes last, so that its presence marks a finished run.
 
-    Weights are written in fp16 if `half`; only those of the adapter that was trained if `adapter_alone`.
+    Weights are written in fp16 if `half`; only those of the trained adapter if `adapter_only`.
     """
     if adapter_only:
         save_adapter(model, folder, lang=next(iter(splits)))
@@ -94,7 +94,7 @@ def model_card(
     settings: LanguageModelSettings,
     title: str,
 ) -> str:
-    """What a reader of the folder wants to know first."""
+    """The model card: architecture, text, training and settings."""
     last = history.log[-1]
     figures = _perplexities(history)
     rows = "".join(
@@ -125,7 +125,7 @@ def _perplexities(history: TrainingHistory) -> dict[str, tuple[str, str]]:
     by_language: dict[str, list[float]] = {}
     for row in history.evaluations:
         if row["index"] == "perplexity":
-            by_language.setdefault(row["target"], []).append(row["value"])
+            by_language.setdefault(str(row["target"]), []).append(float(row["value"]))
     return {lang: (f"{values[0]:.2f}", f"{values[-1]:.2f}") for lang, values in by_language.items()}
 
 
