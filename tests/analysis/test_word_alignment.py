@@ -125,7 +125,7 @@ def test_words_without_a_vector_have_no_link(tiny: Tiny) -> None:
     model = tiny("bert")
     long = tuple(["cat"] * (model.max_length + 20))
     pairs = [AlignedPair(("The", "cat"), long, Alignment()), AlignedPair(("The",), (), Alignment())]
-    with pytest.warns(UserWarning, match="cut"):
+    with pytest.warns(UserWarning, match="truncated"):
         found = embedding_links(model, pairs, symmetrisation="union")[2]
     assert 0 < max(t for _, t in found[0]) < model.max_length - 2
     assert found[1] == []
