@@ -1,4 +1,4 @@
-"""Watching alignment emerge: how alike a model's states of parallel sentences are, measured as it is trained."""
+"""Alignment during training: similarity of a model's states of parallel sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from isogloss.models.states.hidden_states import sentence_states
 
 
 def alignment_rows(model: LoadedModel, parallel: ParallelSet, source: str | None = None) -> list[dict[str, Any]]:
-    """CKA and matching accuracy of the first (or the given) language with every other, at every layer."""
+    """CKA and matching accuracy of the source (by default the first language) with every other, at every layer."""
     source = source or next(iter(parallel.languages))
     states = {lang: sentence_states(model, parallel.texts[lang]).collect() for lang in parallel.languages}
     return [

@@ -1,7 +1,7 @@
-"""What each step of a language model reads: sequences picked, masked and labelled on the device.
+"""Batches of language modelling: sequences sampled, masked and labelled on the device.
 
-All of it is a pure function of the seed and the step's number. Several workers draw the same step and each takes its
-rows, so their number does not change what is learnt.
+A batch is a pure function of the seed and the step number. Every worker samples the same batch and reads its rows, so
+the number of workers does not change the result.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from isogloss.training.language_modeling.masking import IGNORED_LABEL, MaskingRu
 from isogloss.training.language_modeling.packing import Sequences, separator
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 
-MAX_GPU_MEMORY_SHARE = 0.25  # share of a GPU's free memory that the text may take
-PADDED_LENGTH_MULTIPLE = 32  # padded sequences are as long as the longest rounded up to this: few shapes to compile
+MAX_GPU_MEMORY_SHARE = 0.25  # of the free memory, for the text
+PADDED_LENGTH_MULTIPLE = 32  # tokens; keeps the number of compiled shapes small
 
 
 @dataclass(frozen=True)
 class LanguageModelBatch:
-    """Sequences of a step with what is to be predicted; `positions` only where masked."""
+    """Sequences of a step with their labels; `positions` for masked language modelling only."""
 
     ids: Tensor
     labels: Tensor
     positions: Tensor | None
     attention: Tensor | None
-    terms: Tensor  # tokens that are predicted in the whole step
-    tokens: int  # read in the whole step, padding not counted
+    terms: Tensor  # number of predicted tokens in the whole step
+    tokens: int  # number of tokens in the whole step, without padding
 
     def rows(self, which: slice) -> LanguageModelBatch:
         positions, attention = (x if x is None else x[which] for x in (self.positions, self.attention))
@@ -85,13 +85,13 @@ class BatchSampler:
         return LanguageModelBatch(masked.ids, masked.labels, masked.positions, attention, terms, tokens)
 
     def _trimmed(self, ids: Tensor, lengths: IntArray) -> tuple[Tensor, Tensor, int]:
-        """Without the padding that all rows share; which tokens are present; how many."""
+        """The ids without padding that all rows share, which tokens are present, and their number."""
         longest = min(ids.shape[1], -(-int(lengths.max()) // PADDED_LENGTH_MULTIPLE) * PADDED_LENGTH_MULTIPLE)
         present = np.arange(longest) < lengths[:, None]
         return ids[:, :longest], torch.from_numpy(present).to(self.device, non_blocking=True), int(lengths.sum())
 
     def _within_lines(self, ids: Tensor) -> Tensor:
-        """Which tokens may see each other: those of one line, up to and with its separator."""
+        """Attention mask between the tokens of one line, including its separator."""
         ends = torch.isin(ids, self.separator)
         line = ends.cumsum(1) - ends.long()
         seen = line[:, None, :, None] == line[:, None, None, :]
@@ -99,7 +99,7 @@ class BatchSampler:
 
 
 def _to_device_if_it_fits(array: np.ndarray | None, device: torch.device) -> Tensor | None:
-    """The text where it is read: on the GPU if it fits well, otherwise where it lies."""
+    """The array as a tensor, on the GPU if it fits well, otherwise on the CPU."""
     if array is None:
         return None
     here = torch.from_numpy(array)

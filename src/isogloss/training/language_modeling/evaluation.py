@@ -1,4 +1,4 @@
-"""What is measured of a language model as it is trained: perplexity of held-out lines, alignment on parallel text."""
+"""Evaluation of a language model during training: perplexity of held-out lines, alignment on parallel text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_HELD_OUT_LINES = 1000  # lines of each language that are read at most
 def build_evaluation(
     surveys: Mapping[str, TextSplit], settings: LanguageModelSettings, probes: ParallelSet | None
 ) -> Evaluate:
-    """A function that measures a model: rows of perplexity for each language, and of the probes."""
+    """A function that evaluates a model: rows of perplexity per language, and of alignment on the probes."""
     lines = {lang: list(islice(split.held_out, MAX_HELD_OUT_LINES)) for lang, split in surveys.items()}
 
     def evaluate(model: LoadedModel) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
-"""A first pass over text: how much there is, and which lines are held out.
+"""Size of training text and its split into training and held-out lines.
 
-Whether a line is held out is decided by its content, so that a line that occurs twice is never on both sides, and text
-larger than memory can be read as a stream, several times.
+Whether a line is held out depends on its content, so that duplicates are never on both sides, and text larger than
+memory can be streamed several times.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HELD_OUT_SHARE, MIN_HELD_OUT_LINES, MAX_HELD_OUT_SHARE = (
 
 @dataclass(frozen=True)
 class TextFiles:
-    """Lines of files and folders, read as a stream each time anew: for text larger than memory."""
+    """Lines of files and folders, streamed at every iteration: for text larger than memory."""
 
     paths: tuple[Path, ...]
     repair: bool = False
@@ -39,7 +39,7 @@ class TextFiles:
 
 @dataclass(frozen=True)
 class TrainingLines:
-    """All lines of a text but those held out; it can be read again and again."""
+    """All lines of a text except those held out; can be iterated repeatedly."""
 
     lines: Iterable[Text]
     held_out: frozenset[Text]
@@ -50,18 +50,18 @@ class TrainingLines:
 
 @dataclass(frozen=True)
 class TextSplit:
-    """What one language's text is: lines, characters, a hash of it all, and the two parts."""
+    """Text of one language: number of lines and characters, hash, training and held-out lines."""
 
     lines: int
     characters: int
     digest: str
-    share: float  # held out, in the mean of all texts
+    share: float  # held out, on average
     train: TrainingLines
     held_out: tuple[Text, ...]
 
 
 def split_texts(texts: Mapping[str, Iterable[Text]]) -> dict[str, TextSplit]:
-    """Count each language's text and hold some of it out."""
+    """Split the text of each language into training and held-out lines."""
     if not texts:
         raise UsageError("there is no text to train on")
     return {lang: _split_text(lang, text if iter(text) is not text else tuple(text)) for lang, text in texts.items()}
@@ -71,9 +71,9 @@ def _split_text(lang: str, lines: Iterable[Text]) -> TextSplit:
     if isinstance(lines, str):
         raise UsageError(f"'{lang}': expected lines of text, got one string; put it in a list")
     number = characters = highest = 0
-    lowest = bound = 2**64  # lines with a fingerprint below the bound are held out
+    lowest = bound = 2**64  # lines with a fingerprint below this bound are held out
     digest = hasher(12)
-    low: list[tuple[int, Text]] = []  # what may be held out: the bound falls as lines are read
+    low: list[tuple[int, Text]] = []  # candidates; the bound falls as lines are read
     remaining = iter(lines)
     while chunk := list(islice(remaining, CHUNK_LINES)):
         written = [_bytes(line) for line in chunk]

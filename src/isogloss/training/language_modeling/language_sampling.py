@@ -1,7 +1,7 @@
-"""How often each language is read: in proportion to its size raised to α, so that small languages are heard.
+"""Language sampling: each language is sampled in proportion to its size raised to α.
 
-p_l ∝ n_l^α (Conneau & Lample 2019, α = 0.7 there; the temperature of other papers is 1/α). α = 1 reads all
-text alike, α = 0 all languages alike. What is read at a step is a pure function of the seed and the step's number.
+p_l ∝ n_l^α (Conneau & Lample 2019 with α = 0.7; the temperature of other papers is 1/α). α = 1 samples languages by
+size, α = 0 uniformly. The sequences of a step are a pure function of the seed and the step number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STEPS_PER_ROUND = 256  # steps in which every language gets its exact share
 
 
 def sampling_shares(sizes: Sequence[float], alpha: float = SAMPLING_EXPONENT) -> list[float]:
-    """The share of each language, given how much text it has.
+    """The sampling share of each language, from the sizes of their text.
 
     >>> [round(share, 3) for share in sampling_shares([1000, 10], alpha=0.5)]
     [0.909, 0.091]
@@ -34,7 +34,7 @@ def sampling_shares(sizes: Sequence[float], alpha: float = SAMPLING_EXPONENT) ->
 
 
 def apportion(parts: Sequence[float], slots: int) -> list[int]:
-    """Whole numbers of places in the given proportion (largest remainders), at least one for each.
+    """Integer numbers of slots in the given proportion (largest remainders), at least one each.
 
     >>> apportion([0.5, 0.3, 0.2], 5)
     [3, 1, 1]
@@ -54,7 +54,7 @@ def apportion(parts: Sequence[float], slots: int) -> list[int]:
 
 
 def permutation(number: int, seed: int) -> IntArray:
-    """The numbers 0 … number-1 in an order of the seed; raw generator bits are the same in every NumPy."""
+    """A permutation of 0 … number - 1 by the seed; raw generator bits are the same in every version of NumPy."""
     return np.argsort(np.random.Philox(key=seed).random_raw(number), kind="stable")
 
 
@@ -62,8 +62,8 @@ def permutation(number: int, seed: int) -> IntArray:
 class SequenceOrder:
     """Which sequences each step reads, over several languages.
 
-    Sequences are numbered language after language. In every round each language has exactly its number of places,
-    and it goes through its own sequences pass by pass, each pass in a new order.
+    Sequences are numbered language after language. In every round each language has exactly its number of slots;
+    its sequences are read pass by pass, each pass in a new order.
     """
 
     sizes: Sequence[int]  # sequences of each language
@@ -88,7 +88,7 @@ class SequenceOrder:
         return self._round[1]
 
     def _sequences(self, language: int, number: int) -> IntArray:
-        """What a language reads in a round: it goes on where it stopped in the round before."""
+        """The sequences of a language in a round; they continue those of the previous round."""
         size, slots = self.sizes[language], self.slots[language]
         positions = np.arange(number * slots, (number + 1) * slots)
         passes = positions // size

@@ -1,6 +1,6 @@
-"""The losses of language models, as sums over the tokens that are predicted.
+"""Losses of language models, as sums over the predicted tokens.
 
-The vocabulary is by far the widest layer, so a masked model's head is applied to the masked places only.
+The vocabulary is by far the widest layer, so the head of a masked model is applied to masked positions only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OBJECTIVES = ("mlm", "clm")
 
 
 def masked_loss(network: nn.Module, ids: Tensor, attention: Tensor | None, positions: Tensor, labels: Tensor) -> Tensor:
-    """The summed cross-entropy of the labels at the given places of each sequence."""
+    """Summed cross-entropy of the labels at the given positions of each sequence."""
     model: Any = network
     states = model.base_model(input_ids=ids, attention_mask=attention)[0]
     chosen = states.gather(1, positions[..., None].expand(-1, -1, states.shape[-1]))
@@ -27,13 +27,13 @@ def masked_loss(network: nn.Module, ids: Tensor, attention: Tensor | None, posit
 
 
 def causal_loss(network: nn.Module, ids: Tensor, attention: Tensor | None, labels: Tensor) -> Tensor:
-    """The summed cross-entropy of every next token; `labels[:, i]` is what follows token i."""
+    """Summed cross-entropy of every next token; `labels[:, i]` is the token after token i."""
     model: Any = network
     return _cross_entropy(model(input_ids=ids, attention_mask=attention, use_cache=False).logits, labels)
 
 
 def next_tokens(ids: Tensor, present: Tensor | None) -> Tensor:
-    """What follows each token; nothing after the last."""
+    """The next token of each token, as labels; the last token has none."""
     labels = torch.full_like(ids, IGNORED_LABEL)
     labels[:, :-1] = ids[:, 1:]
     if present is not None:
@@ -42,7 +42,7 @@ def next_tokens(ids: Tensor, present: Tensor | None) -> Tensor:
 
 
 def masked_lm_head(network: nn.Module) -> Callable[[Tensor], Tensor]:
-    """What turns the states of a masked model into scores of the vocabulary."""
+    """The head of a masked language model: from hidden states to logits of the vocabulary."""
     model: Any = network
     if hasattr(model, "cls"):  # BERT and its kin
         return model.cls  # type: ignore[no-any-return]

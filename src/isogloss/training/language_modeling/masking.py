@@ -1,4 +1,4 @@
-"""Masking for a masked language model, drawn anew at every step, on the device and with shapes that never change.
+"""Dynamic masking for masked language modelling, on the device and with constant shapes.
 
 Of the tokens that are not special, 15 % are chosen; of these 80 % become the mask, 10 % a random token and 10 % stay
 (Devlin et al. 2019). The number chosen in a sequence is 0.15·n rounded up or down at random, so that its mean is
@@ -29,7 +29,7 @@ IGNORED_LABEL = -100  # label of a position that is not predicted
 
 @dataclass(frozen=True)
 class MaskingRules:
-    """What may be masked and what takes its place."""
+    """Tokens that may be masked, and their replacements."""
 
     mask: int
     special: Tensor  # for each id, whether it is a special token
@@ -40,7 +40,7 @@ class MaskingRules:
 
 @dataclass(frozen=True)
 class MaskedSequences:
-    """Sequences with masks, and for each the places to predict: as many in every sequence, some of them ignored."""
+    """Masked sequences and the positions to predict: the same number in every sequence, some of them ignored."""
 
     ids: Tensor
     positions: Tensor
@@ -70,7 +70,7 @@ def mask_sequences(
     draw: dict[str, Any] = {"generator": generator, "device": ids.device}
     maskable = ~rules.special[ids]
     number = (rules.share * maskable.sum(1) + torch.rand(rows, **draw)).floor().long()[:, None]
-    positions_per_row = int(rules.share * length) + 1  # so many places in every sequence
+    positions_per_row = int(rules.share * length) + 1
     score = torch.rand(rows, length, **draw)
     if rules.units != "tokens":
         unit_starts = _span_starts(rows, length, draw) if rules.units == "spans" else starts
@@ -101,7 +101,7 @@ def _replace_tokens(tokens: Tensor, rules: MaskingRules, draw: dict[str, Any]) -
 
 
 def _span_starts(rows: int, length: int, draw: dict[str, Any]) -> Tensor:
-    """Where spans begin when a sequence is cut into spans of random length."""
+    """Starts of spans when a sequence is split into spans of random length."""
     lengths = np.arange(MAX_SPAN_TOKENS)
     odds = SPAN_STOP_PROBABILITY * (1 - SPAN_STOP_PROBABILITY) ** lengths
     bounds = torch.tensor(np.cumsum(odds / odds.sum())[:-1], dtype=torch.float32, device=draw["device"])
@@ -113,7 +113,7 @@ def _span_starts(rows: int, length: int, draw: dict[str, Any]) -> Tensor:
 
 
 def _break_at_special(starts: Tensor, maskable: Tensor) -> Tensor:
-    """Units that do not run over special tokens."""
+    """Unit starts such that no unit extends over special tokens."""
     begins = starts | ~maskable
     begins[:, 1:] |= ~maskable[:, :-1]
     begins[:, 0] = True
@@ -121,7 +121,7 @@ def _break_at_special(starts: Tensor, maskable: Tensor) -> Tensor:
 
 
 def _tokens_to_unit_end(begins: Tensor, unit: Tensor, positions: Tensor) -> Tensor:
-    """For each place, how many tokens there are from it to the end of its unit."""
+    """For each position, the number of tokens from it to the end of its unit."""
     size = torch.zeros_like(unit).scatter_add(1, unit, torch.ones_like(unit))
     index = torch.arange(unit.shape[1], device=unit.device).expand_as(unit)
     first = index.masked_fill(~begins, 0).cummax(1).values

@@ -1,8 +1,8 @@
-"""Lines of text as sequences of token ids, all of one length: what a language model reads.
+"""Lines of text as sequences of token ids of one length.
 
 Packed (the default): the lines of a language are joined, each followed by the separator, and the stream is cut every
 `length` tokens; nothing is padding, and attention crosses the lines of a sequence, as in RoBERTa's full sentences.
-By line: every line is a sequence of its own, padded; a longer one is cut into several.
+By line: every line is one padded sequence; a longer line is split into several.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Perplexity of held-out lines: exact for a causal model, over fixed masked places for a masked one.
+"""Perplexity of held-out lines: exact for a causal model, over fixed masked positions for a masked model.
 
 A masked model's is exp of its mean loss at 15 % of the tokens, chosen by the seed and replaced as in training: no
 perplexity of the text, yet comparable between models that share a tokenizer, and between moments of one training.
@@ -25,7 +25,7 @@ BATCH_TOKENS = 8192  # tokens at a time
 
 @torch.no_grad()
 def perplexity(model: LoadedModel, lines: Sequence[Text], *, length: int = 128, seed: int = 0) -> float:
-    """exp of the mean loss per predicted token; a line longer than `length` tokens is read in parts."""
+    """exp of the mean loss per predicted token; lines longer than `length` tokens are split."""
     if model.network is model.body:
         raise UsageError(f"'{model.name}' was loaded without its head; load_model(…, head='mlm' or 'clm')")
     sequences = pack(model, {"held-out": lines}, length, by_line=True)
