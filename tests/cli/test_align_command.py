@@ -83,8 +83,8 @@ def test_gold_in_pharaoh_counted_from_one(
         ([], "expected --out FILE, --gold FILE or both, got neither"),
         (["--layer", "best", "--out", "x"], "give --gold FILE"),
         (["--max-words", "9", "--out", "x.align"], "use --out FILE.jsonl"),
-        (["--out", "x"], "needs model= (--model)"),
-        (["--method", "eflomal", "--model", "x", "--out", "x"], "needs both unit='piece' and model="),
+        (["--out", "x"], "needs --model"),
+        (["--method", "eflomal", "--model", "x", "--out", "x"], "needs both --unit 'piece' and --model"),
         (["--unit", "piece", "--model", "x", "--gold", "x"], "leave out --gold"),
     ],
 )

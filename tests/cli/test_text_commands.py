@@ -41,7 +41,7 @@ def test_parallel_text(tmp_path: Path) -> None:
         (["--out", "same"], 2, "--out: expected another file than the input"),
         (["--out", "x", "--lang", "ckb", "--inverse"], 2, "the scheme 'sorani' is not reversible"),
         (["--out", "x", "--scheme", "cyrilic"], 2, "did you mean 'cyrillic'"),
-        (["--out", "x"], 2, "expected a language (lang=) or a scheme (scheme=)"),
+        (["--out", "x"], 2, "expected a language (--lang) or a scheme (--scheme)"),
     ],
 )
 def test_errors_are_one_line(

@@ -6,6 +6,7 @@ package · 130 interrupted.
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ from isogloss.cli import (
 from isogloss.cli import run as run_command
 from isogloss.cli.arguments import spread_lists
 from isogloss.cli.screen import print_error
-from isogloss.core.errors import IsoglossError, UsageError
+from isogloss.core.errors import IsoglossError, UnknownName, UsageError
 
 app = typer.Typer(
     add_completion=False,
@@ -128,8 +129,8 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
 
 def _explain(error: Exception, arguments: Sequence[str], debug: bool) -> tuple[str, int]:
     """One line and an exit code for any error; errors of Typer (an unknown option) bring their exit code."""
-    if isinstance(error, UsageError) and error.argument:
-        return f"{_option_of(error.argument, arguments)}: {error.reason}", error.exit_code
+    if isinstance(error, UsageError | UnknownName):
+        return _with_options(str(error), arguments), error.exit_code
     if isinstance(error, IsoglossError):
         return str(error), error.exit_code
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):
@@ -137,9 +138,19 @@ def _explain(error: Exception, arguments: Sequence[str], debug: bool) -> tuple[s
     return f"unexpected {type(error).__name__}: {error}" + ("" if debug else " (--debug shows the traceback)"), 1
 
 
-def _option_of(argument: str, arguments: Sequence[str]) -> str:
-    """The option of the running command that sets a Python argument: `--lr` for `learning_rate`."""
+def _with_options(message: str, arguments: Sequence[str]) -> str:
+    """The message of the library with Python arguments of the running command written as its options.
+
+    `learning_rate: expected …` becomes `--lr: expected …`, and `(lang=)` becomes `(--lang)`.
+    """
     group = typer.main.get_command(app)
     command = getattr(group, "commands", {}).get(arguments[0] if arguments else "")
-    options = {parameter.name: parameter.opts[0] for parameter in (command.params if command else ())}
-    return options.get(argument, f"--{argument.replace('_', '-')}")
+    names = {parameter.name: parameter.opts[0] for parameter in (command.params if command else ())}
+    options = {name: option for name, option in names.items() if option.startswith("--")}
+    message = re.sub(r"^(\w+)(?=: )", lambda match: options.get(match[1], match[1]), message)
+    message = re.sub(
+        r"(?<![-\w.])(\w+)=(?=([\w'\"])?)",
+        lambda match: options[match[1]] + " " * bool(match[2]) if match[1] in options else match[0],
+        message,
+    )
+    return re.sub(r"(--[\w-]+) \(\1\)", r"\1", message)  # where the library names both

@@ -44,17 +44,11 @@ class UnknownName(IsoglossError):
 class UsageError(IsoglossError):
     """A wrong argument, or arguments that contradict each other.
 
-    `argument` is the Python name of the argument; the command line shows the option of that name instead.
-
-    >>> str(UsageError("expected a number above 0, got -1", argument="learning_rate"))
-    'learning_rate: expected a number above 0, got -1'
+    Messages start with the Python name of the argument (`lang: expected …`) or contain it as `lang=`; the command line
+    writes the option of that name instead.
     """
 
     exit_code = 2
-
-    def __init__(self, reason: str, *, argument: str = ""):
-        self.reason, self.argument = reason, argument
-        super().__init__(f"{argument}: {reason}" if argument else reason)
 
 
 class MissingExtra(IsoglossError):

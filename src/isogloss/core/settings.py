@@ -81,7 +81,7 @@ class SettingField:
             return
         if self.choices:
             check_name(str(value), self.choices, self.name)
-        raise UsageError(f"expected {self.expected}, got {value!r}", argument=self.name)
+        raise UsageError(f"{self.name}: expected {self.expected}, got {value!r}")
 
 
 @cache
