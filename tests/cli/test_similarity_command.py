@@ -116,7 +116,10 @@ def test_a_model_that_memory_has_no_room_for(folder: Path, texts: list[str], tmp
     [
         (["--max-memory", "20GB"], "expected DEVICE=SIZE such as cpu=60GB, got '20GB'"),
         (["--device-map", "auto", "--max-memory", "cpu=much"], "expected a size such as 20GB"),
-        (["--device", "cpu", "--max-memory", "cpu=20GB"], "give --device-map 'auto' too"),
+        (
+            ["--device", "cpu", "--max-memory", "cpu=20GB"],
+            "--max-memory and --offload-folder need a --device-map; pass --device-map 'auto', too",
+        ),
     ],
 )
 def test_limits_that_make_no_sense(

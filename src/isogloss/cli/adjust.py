@@ -88,7 +88,7 @@ def read_bitext(path: Path, repair: bool) -> Corpus[AlignedPair]:
 
 def parse_layers(text: str) -> list[Layer]:
     """
-    >>> chosen_layers("8,12"), chosen_layers("last")
+    >>> parse_layers("8,12"), parse_layers("last")
     ([8, 12], ['last'])
     """
     if any(not (part.isdecimal() or part in ("last", "final")) for part in text.split(",")):

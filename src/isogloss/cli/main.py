@@ -141,7 +141,7 @@ def _explain(error: Exception, arguments: Sequence[str], debug: bool) -> tuple[s
 def _with_options(message: str, arguments: Sequence[str]) -> str:
     """The message of the library with Python arguments of the running command written as its options.
 
-    `learning_rate: expected …` becomes `--lr: expected …`, and `(lang=)` becomes `(--lang)`.
+    `learning_rate: expected …` becomes `--lr: expected …`, `(lang=)` becomes `(--lang)`, `device_map` `--device-map`.
     """
     group = typer.main.get_command(app)
     command = getattr(group, "commands", {}).get(arguments[0] if arguments else "")
@@ -152,5 +152,8 @@ def _with_options(message: str, arguments: Sequence[str]) -> str:
         r"(?<![-\w.])(\w+)=(?=([\w'\"])?)",
         lambda match: options[match[1]] + " " * bool(match[2]) if match[1] in options else match[0],
         message,
+    )
+    message = re.sub(
+        r"(?<![-\w./'])([a-z]+(?:_[a-z]+)+)(?![\w./'])", lambda match: options.get(match[1], match[1]), message
     )
     return re.sub(r"(--[\w-]+) \(\1\)", r"\1", message)  # where the library names both

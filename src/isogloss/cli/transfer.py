@@ -161,7 +161,7 @@ def transfer(
 
 def parse_seeds(text: str) -> list[int]:
     """
-    >>> _seeds("3"), _seeds("3,"), _seeds("1,7")
+    >>> parse_seeds("3"), parse_seeds("3,"), parse_seeds("1,7")
     ([0, 1, 2], [3], [1, 7])
     """
     try:
