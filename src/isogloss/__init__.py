@@ -43,11 +43,11 @@ if TYPE_CHECKING:  # what type checkers see; a test keeps it equal to PUBLIC
     from isogloss.indexes.svcca import svcca as svcca
     from isogloss.languages.facts import language as language
     from isogloss.models.adapters.files import save_adapter as save_adapter
-    from isogloss.models.adapters.interventions import language_adapter as language_adapter
-    from isogloss.models.adapters.interventions import task_adapter as task_adapter
-    from isogloss.models.adapters.interventions import use_adapter as use_adapter
     from isogloss.models.adapters.lora import lora as lora
     from isogloss.models.bilstm.baseline import bilstm as bilstm
+    from isogloss.models.interventions.adapters import language_adapter as language_adapter
+    from isogloss.models.interventions.adapters import task_adapter as task_adapter
+    from isogloss.models.interventions.adapters import use_adapter as use_adapter
     from isogloss.models.interventions.reinit import reinit as reinit
     from isogloss.models.loading.load import load_model as load_model
     from isogloss.models.loading.untrained import untrained_encoder as untrained_encoder
