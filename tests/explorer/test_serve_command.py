@@ -37,7 +37,7 @@ def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     ("words", "code", "said"),
     [
         (["{empty}"], 3, "expected a store"),
-        (["{store}", "--host", "203.0.113.1"], 3, "expected an address to listen at"),
+        (["{store}", "--host", "203.0.113.1"], 3, "expected a free address to listen on"),
     ],
 )
 def test_what_cannot_be_served(
