@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, pairwise
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.discourse import asked_and_answered, going_on, retold, running_text
+from isogloss.corpora.lab.discourse import continuation, paraphrase, question_and_answer, running_text
 from isogloss.corpora.lab.inference import decide
 from isogloss.corpora.lab.meaning import Clause, Phrase
 from isogloss.corpora.lab.questions import fits
@@ -13,7 +13,7 @@ from isogloss.corpora.lab.sampling import Sampler
 
 
 def lines(number: int, seed: int = 3) -> list[Clause]:
-    sampler = Sampler(Chance(seed, "discourse"), lasting=8)
+    sampler = Sampler(Chance(seed, "discourse"), topic_length=8)
     return list(islice(running_text(sampler, lambda _: True), number))
 
 
@@ -30,22 +30,22 @@ def simple(clause: Clause) -> bool:
 
 
 def test_what_is_told_again_follows() -> None:
-    told = [(clause, again) for clause in lines(3000) if simple(clause) for again in retold(clause)]
+    told = [(clause, again) for clause in lines(3000) if simple(clause) for again in paraphrase(clause)]
     assert len(told) > 300
     wrong = [(clause, again) for clause, again in told if decide(clause, again) != "entailment"]
     assert not wrong, wrong[:2]
 
 
 def test_the_denial_of_the_opposite() -> None:
-    (told,) = retold(Clause("be", Phrase("pana", "PER"), predicate="big"))
+    (told,) = paraphrase(Clause("be", Phrase("pana", "PER"), predicate="big"))
     assert (told.predicate, told.negated, told.subject.head) == ("small", True, "pana")
 
 
 def test_what_cannot_be_told_again() -> None:
     ann = Phrase("pana", "PER")
-    assert not retold(Clause("run", ann, negated=True))
-    assert not retold(Clause("devour", Phrase("wolf", determiner="every"), object=Phrase("food", determiner="a")))
-    assert not retold(Clause("be", ann, predicate="red")), "red has no opposite"
+    assert not paraphrase(Clause("run", ann, negated=True))
+    assert not paraphrase(Clause("devour", Phrase("wolf", determiner="every"), object=Phrase("food", determiner="a")))
+    assert not paraphrase(Clause("be", ann, predicate="red")), "red has no opposite"
 
 
 def test_a_question_is_followed_by_its_answer() -> None:
@@ -59,18 +59,18 @@ def test_a_question_is_followed_by_its_answer() -> None:
 def test_questions_are_about_what_was_said() -> None:
     sampler = Sampler(Chance(1))
     fact = Clause("eat", Phrase("pana", "PER"), object=Phrase("apple", determiner="a"), manner="quickly")
-    question, answer = asked_and_answered(fact, sampler)
+    question, answer = question_and_answer(fact, sampler)
     assert question.asks and (answer.subject, answer.object, answer.manner) == (fact.subject, fact.object, "")
-    assert asked_and_answered(Clause("be", Phrase("pana", "PER"), predicate="big"), sampler) == ()
+    assert question_and_answer(Clause("be", Phrase("pana", "PER"), predicate="big"), sampler) == ()
 
 
 def test_going_on_about_somebody() -> None:
     sampler = Sampler(Chance(2))
-    (more,) = going_on(Clause("run", Phrase("pana", "PER", second="x")), sampler)
+    (more,) = continuation(Clause("run", Phrase("pana", "PER", second="x")), sampler)
     assert more.subject == Phrase("pana", "PER")
-    heads = {going_on(Clause("run", Phrase("dog", determiner="a")), sampler)[0].subject.head for _ in range(30)}
+    heads = {continuation(Clause("run", Phrase("dog", determiner="a")), sampler)[0].subject.head for _ in range(30)}
     assert heads == {"dog", "mammal"}
-    assert going_on(Clause("run", Phrase("he", "pronoun")), sampler) == ()
+    assert continuation(Clause("run", Phrase("he", "pronoun")), sampler) == ()
 
 
 def test_most_lines_hang_together() -> None:

@@ -10,11 +10,11 @@ from worlds import told, verdicts
 
 from isogloss.core.seeds import Chance
 from isogloss.corpora.lab.inference import contradicts, decide, facts
-from isogloss.corpora.lab.laboratory import Laboratory, _pairs
+from isogloss.corpora.lab.laboratory import Laboratory, _meaning_pairs
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.lab.meaning import Clause, Phrase
-from isogloss.corpora.lab.pairs import LABELS, MeaningPair, PairMaker
-from isogloss.corpora.lab.realise import speaker
+from isogloss.corpora.lab.pairs import LABELS, MeaningPair, PairGenerator
+from isogloss.corpora.lab.realise import realiser
 
 ANN, BO = Phrase("pana", "PER"), Phrase("lazir", "PER")
 WANTED = {"entailment": {True}, "contradiction": {False}, "neutral": {True, False}}
@@ -82,7 +82,7 @@ def test_textbook_cases(premise: Clause, hypothesis: Clause, label: str) -> None
 
 
 def pairs() -> tuple[MeaningPair, ...]:
-    return _pairs(0, "train", 900)
+    return _meaning_pairs(0, "train", 900)
 
 
 def test_labels_follow_from_the_meanings() -> None:
@@ -97,7 +97,7 @@ def test_labels_hold_in_small_worlds() -> None:
 
 def test_operations_intend_the_label_they_give() -> None:
     """The maker asks the semantics before it keeps a pair; it must hardly ever be told no."""
-    maker, agreed = PairMaker(Chance(1, "operations")), Counter[bool]()
+    maker, agreed = PairGenerator(Chance(1, "operations")), Counter[bool]()
     for i in range(3000):
         pair = maker.propose(LABELS[i % 3])
         if pair:
@@ -130,8 +130,11 @@ def test_labels_are_balanced_and_denials_tell_nothing() -> None:
 @pytest.mark.parametrize("side", ["premise", "hypothesis"])
 def test_one_sentence_alone_hardly_tells_the_label(side: str) -> None:
     """Naive Bayes over the words of one side; chance is a third."""
-    words = [{w.lemma for w in speaker("qla").say(getattr(pair, side)).words} for pair in _pairs(2, "train", 2400)]
-    labels = [pair.label for pair in _pairs(2, "train", 2400)]
+    words = [
+        {w.lemma for w in realiser("qla").realise(getattr(pair, side)).words}
+        for pair in _meaning_pairs(2, "train", 2400)
+    ]
+    labels = [pair.label for pair in _meaning_pairs(2, "train", 2400)]
     counts = {label: Counter[str]() for label in LABELS}
     for bag, label in zip(words[:1800], labels[:1800], strict=True):
         counts[label].update(bag)

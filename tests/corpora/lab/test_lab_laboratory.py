@@ -11,7 +11,7 @@ import pytest
 from isogloss.core.errors import UnknownName
 from isogloss.core.seeds import Chance
 from isogloss.corpora.lab.export import Sizes, write_laboratory
-from isogloss.corpora.lab.laboratory import SPLITS, Laboratory, _pairs, _stories, belongs_to_split
+from isogloss.corpora.lab.laboratory import SPLITS, Laboratory, _meaning_pairs, _stories, belongs_to_split
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.lab.meaning import fingerprint
 from isogloss.corpora.lab.sampling import Sampler
@@ -80,7 +80,7 @@ def test_splits_share_no_content() -> None:
 
 
 def test_pairs_and_stories_of_different_splits_differ() -> None:
-    premises = [{pair.premise for pair in _pairs(0, split, 150)} for split in SPLITS]
+    premises = [{pair.premise for pair in _meaning_pairs(0, split, 150)} for split in SPLITS]
     events = [{story.events[story.about] for story in _stories(0, split, 60)} for split in SPLITS]
     for one, other in ((0, 1), (0, 2), (1, 2)):
         assert not premises[one] & premises[other]

@@ -9,8 +9,8 @@ import pytest
 from isogloss.corpora.lab.laboratory import Laboratory, _stories
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.lab.meaning import Clause, Phrase
-from isogloss.corpora.lab.questions import KINDS, Story, answer_of, ask, fits, is_answerable
-from isogloss.corpora.lab.realise import speaker
+from isogloss.corpora.lab.questions import QUESTION_KINDS, Story, answer_of, ask, fits, is_answerable
+from isogloss.corpora.lab.realise import realiser
 from isogloss.corpora.lab.scripts import transliterate
 
 NAMES = ("who", "whose")
@@ -29,7 +29,7 @@ def test_answers_stand_at_their_offsets_as_whole_words(code: str) -> None:
         before, after = item.context[: answer.start], item.context[end:]
         assert before == "" or before[-1] == " "
         assert after[0] in " .،,"
-        sentence = speaker(code).say(story.events[story.about]).text
+        sentence = realiser(code).realise(story.events[story.about]).text
         assert answer.text in sentence
         assert before.count(".") == story.about
 
@@ -38,7 +38,7 @@ def test_answers_stand_at_their_offsets_as_whole_words(code: str) -> None:
 def test_answers_are_the_concepts_asked_for_and_nothing_else(code: str) -> None:
     """Word by word: the answer is made of the words at its address, without article and adposition."""
     for story, item in zip(stories(), Laboratory(0).qa(code, "train", 240), strict=True):
-        words = speaker(code).say(story.events[story.about]).words
+        words = realiser(code).realise(story.events[story.about]).words
         parts = [w for w in words if w.key == story.path or w.key.partition(":")[0] == story.path]
         parts = [w for w in parts if w.key.partition(":")[2] not in ("case", "the", "a")]
         assert item.answers[0].text == " ".join(word.form for word in parts)
@@ -56,7 +56,7 @@ def test_names_answer_alike_in_every_language(code: str) -> None:
 
 def test_every_kind_of_question_is_asked_equally_often() -> None:
     assert set(Counter(story.kind for story in stories()).values()) <= set(range(30, 51))
-    assert {story.kind for story in stories()} == set(KINDS)
+    assert {story.kind for story in stories()} == set(QUESTION_KINDS)
 
 
 def test_one_event_fits_and_others_rival_it() -> None:

@@ -15,8 +15,8 @@ from isogloss.corpora.lab import annotate
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase, concepts
-from isogloss.corpora.lab.realise import speaker
-from isogloss.corpora.lab.sampling import MOST_CONCEPTS, Sampler
+from isogloss.corpora.lab.realise import realiser
+from isogloss.corpora.lab.sampling import MAX_CONCEPTS, Sampler
 from isogloss.corpora.lab.scripts import transliterate
 from isogloss.corpora.lab.words import Sentence
 from isogloss.corpora.readers import read_treebank
@@ -34,13 +34,13 @@ CONTENT = {"NOUN", "PROPN", "VERB", "ADJ", "NUM", "ADV", "PRON"}
 
 @cache
 def meanings() -> list[Clause]:
-    sampler = Sampler(Chance(11, "realise"), named=45)
+    sampler = Sampler(Chance(11, "realise"), name_percent=45)
     return [sampler.sentence() for _ in range(300)]
 
 
 @cache
 def said(code: str) -> list[Sentence]:
-    return [speaker(code).say(meaning) for meaning in meanings()]
+    return [realiser(code).realise(meaning) for meaning in meanings()]
 
 
 def is_projective(heads: list[int]) -> bool:
@@ -85,7 +85,7 @@ def test_trees_are_projective_where_declared(code: str) -> None:
 def test_basic_word_order_is_the_declared_one(code: str) -> None:
     meaning = Clause("see", Phrase("dog", determiner="the"), object=Phrase("cat", determiner="a"))
     roles = {"nsubj": "S", "obj": "O", "root": "V"}
-    order = "".join(roles.get(word.deprel, "") for word in speaker(code).say(meaning).words)
+    order = "".join(roles.get(word.deprel, "") for word in realiser(code).realise(meaning).words)
     assert order == LANGUAGES[code].grammar.order
 
 
@@ -186,12 +186,12 @@ def test_rich_constructions_occur() -> None:
     assert deprels == DEPRELS
     assert any(word.fused for sentence in said("qlb") for word in sentence.words)
     assert any(meaning.asks for meaning in meanings())
-    assert max(len(concepts(meaning)) for meaning in meanings()) <= MOST_CONCEPTS
+    assert max(len(concepts(meaning)) for meaning in meanings()) <= MAX_CONCEPTS
 
 
 def test_a_fused_token_stands_for_two_words() -> None:
     place = Adjunct("near", Phrase("house", determiner="the"))
-    sentence = speaker("qlb").say(Clause("sleep", Phrase("pana", "PER"), place=place))
+    sentence = realiser("qlb").realise(Clause("sleep", Phrase("pana", "PER"), place=place))
     rows = annotate.tree(sentence, "1").rows
     fused = [row for row in rows if "-" in row.id]
     assert len(fused) == 1
@@ -203,20 +203,24 @@ def test_a_fused_token_stands_for_two_words() -> None:
 def test_agreement() -> None:
     """Gender on articles and adjectives, number on verbs, case on nouns: each changes the form."""
     big = ("big",)
-    feminine = next(n for n in ("house", "tower", "ship", "river", "cup") if speaker("qlb").lexicon.feminine(Phrase(n)))
+    feminine = next(
+        n for n in ("house", "tower", "ship", "river", "cup") if realiser("qlb").lexicon.feminine(Phrase(n))
+    )
     masculine = next(
-        n for n in ("horse", "town", "bed", "lake", "oak") if not speaker("qlb").lexicon.feminine(Phrase(n))
+        n for n in ("horse", "town", "bed", "lake", "oak") if not realiser("qlb").lexicon.feminine(Phrase(n))
     )
     forms = []
     for noun in (feminine, masculine):
-        words = speaker("qlb").say(Clause("be", Phrase(noun, determiner="the", adjectives=big), predicate="old")).words
+        words = (
+            realiser("qlb").realise(Clause("be", Phrase(noun, determiner="the", adjectives=big), predicate="old")).words
+        )
         forms.append([word.form.lower() for word in words if word.upos in ("DET", "ADJ")])
     assert all(a != b for a, b in zip(*forms, strict=True))
     one, many = (Clause("sleep", Phrase("dog", determiner="the", plural=plural)) for plural in (False, True))
     for code in ("qla", "qlb", "qlc", "qld", "qlf", "qlg"):
-        verbs = [next(w.form for w in speaker(code).say(m).words if w.upos == "VERB") for m in (one, many)]
+        verbs = [next(w.form for w in realiser(code).realise(m).words if w.upos == "VERB") for m in (one, many)]
         assert verbs[0] != verbs[1], code
     seen = Clause("see", Phrase("dog"), object=Phrase("dog"))
     for code in ("qlc", "qld"):
-        nouns = [word.form.lower() for word in speaker(code).say(seen).words if word.upos == "NOUN"]
+        nouns = [word.form.lower() for word in realiser(code).realise(seen).words if word.upos == "NOUN"]
         assert nouns[0] != nouns[1], code

@@ -1,4 +1,4 @@
-"""Realised sentences as the project's corpora know them: trees, BIO columns, answers, word links."""
+"""Realised sentences as items of corpora: trees, sentences with BIO tags, questions, word alignments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from isogloss.corpora.kinds.ner import NerSentence
 from isogloss.corpora.kinds.qa import Answer, Question
 from isogloss.corpora.kinds.treebank import Row, Tree
 from isogloss.corpora.lab.questions import Story
-from isogloss.corpora.lab.realise import speaker
+from isogloss.corpora.lab.realise import realiser
 from isogloss.corpora.lab.words import Sentence, Word
 
 ARTICLES = ("the", "a")
@@ -35,7 +35,7 @@ def entities(sentence: Sentence) -> NerSentence:
 
     >>> from isogloss.corpora.lab.meaning import Clause, Phrase
     >>> meaning = Clause("sleep", Phrase("pana", "PER", second="dape"))
-    >>> entities(speaker("qla").say(meaning)).tags
+    >>> entities(realiser("qla").realise(meaning)).tags
     ['B-PER', 'I-PER', 'O', 'O']
     """
     rows, previous = [], ""
@@ -48,26 +48,26 @@ def entities(sentence: Sentence) -> NerSentence:
 
 
 def links(source: Sentence, target: Sentence) -> Alignment:
-    """One-to-one links between surface tokens that say the same part of the meaning."""
+    """One-to-one links between surface tokens that express the same part of the meaning."""
     places = {word.key: j for j, word in enumerate(target.tokens)}
-    found = (Link(i, places[word.key]) for i, word in enumerate(source.tokens) if word.key in places)
-    return Alignment(tuple(found))
+    token_links = (Link(i, places[word.key]) for i, word in enumerate(source.tokens) if word.key in places)
+    return Alignment(tuple(token_links))
 
 
 def question(story: Story, code: str, id: str) -> Question:
-    """The story as a paragraph with one question and its answer's place."""
-    told = [speaker(code).say(event) for event in story.events]
-    texts = [sentence.text for sentence in told]
-    start, end = _answer_span(told[story.about], story.path)
+    """The story as a paragraph with one question and its answer."""
+    sentences = [realiser(code).realise(event) for event in story.events]
+    texts = [sentence.text for sentence in sentences]
+    start, end = _answer_span(sentences[story.about], story.path)
     offset = sum(len(text) + 1 for text in texts[: story.about])
     context = " ".join(texts)
     answer = Answer(context[offset + start : offset + end], offset + start)
-    asked = speaker(code).say(story.question).text
-    return Question(id, asked, context, (answer,), title=id, question_lang=code, context_lang=code)
+    question_text = realiser(code).realise(story.question).text
+    return Question(id, question_text, context, (answer,), title=id, question_lang=code, context_lang=code)
 
 
 def _answer_span(sentence: Sentence, path: str) -> tuple[int, int]:
-    """From the first to the last character of the phrase at `path`, without article and adposition."""
+    """The span of the phrase at `path`, without article and adposition."""
     spans = [span for word, span in zip(sentence.tokens, offsets(sentence.tokens)) if _answers(word.key, path)]
     return spans[0][0], spans[-1][1]
 
@@ -80,7 +80,7 @@ def _answers(key: str, path: str) -> bool:
 
 
 def offsets(tokens: Sequence[Word]) -> list[tuple[int, int]]:
-    """Where each surface token begins and ends in the sentence's text."""
+    """The start and end of each surface token in the text of the sentence."""
     spans: list[tuple[int, int]] = []
     position = 0
     for word in tokens:

@@ -1,4 +1,4 @@
-"""What can be talked about: the vocabulary's tables read into a taxonomy, verb frames, opposites and names."""
+"""Concepts: the tables of the vocabulary as a taxonomy, verb frames, opposites and names."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from isogloss.corpora.lab.vocabulary import (
     WHEN,
 )
 
-WORLD = 20_240  # the seed of the world itself: lexicons, names, affinities; corpora have seeds of their own
+WORLD_SEED = 20_240  # of lexicons, names and affinities; corpora have other seeds
 
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb with what it takes: `frame` is one of the letters explained above its table."""
+    """A verb with its arguments: `frame` is one of the letters explained above its table."""
 
     name: str
     frame: str
@@ -76,7 +76,7 @@ CONTENT_WORDS = [*NOUN_LIST, *VERB_TABLE, *ADJECTIVE_LIST, *MANNERS, *TIMES, *NU
 
 @cache
 def is_a(concept: str, kind: str) -> bool:
-    """Whether a noun or verb falls under another: the taxonomy's one question.
+    """Whether a noun or verb is a hyponym of another, or the same.
 
     >>> is_a("dog", "animal"), is_a("animal", "dog"), is_a("run", "move")
     (True, False, True)
@@ -90,7 +90,7 @@ def is_a(concept: str, kind: str) -> bool:
 
 @cache
 def members(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """The nouns under any of the classes, the classes included.
+    """The nouns of any of the classes, including the classes themselves.
 
     >>> members(("weather",))
     ('weather', 'rain', 'snow', 'wind', 'fog', 'thunder', 'hail')
@@ -100,20 +100,20 @@ def members(kinds: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """Proper names of one kind as sounds; every language has the same ones and spells them in its script."""
+    """Proper names of one kind as sounds; the same in every language, spelt in its script."""
     before = list(NAME_COUNTS)[: list(NAME_COUNTS).index(kind)]
-    taken = {name for other in before for name in names(other)}
-    chance = Chance(WORLD, "names", kind)
-    found: list[str] = []
-    while len(found) < NAME_COUNTS[kind]:
+    existing = {name for kind_before in before for name in names(kind_before)}
+    chance = Chance(WORLD_SEED, "names", kind)
+    new_names: list[str] = []
+    while len(new_names) < NAME_COUNTS[kind]:
         syllables = ["".join(map(chance.choose, ("bdgklmnprstvz", "aeiou"))) for _ in range(chance.choose((2, 2, 3)))]
         name = "".join(syllables) + chance.choose(("", "", "n", "r", "s", "l", "k"))
-        if name not in taken:
-            taken.add(name)
-            found.append(name)
-    return tuple(found)
+        if name not in existing:
+            existing.add(name)
+            new_names.append(name)
+    return tuple(new_names)
 
 
-def is_female(given: str) -> bool:
-    """Given names alternate, so that both sexes are equally frequent."""
-    return names("given").index(given) % 2 == 1
+def is_female(given_name: str) -> bool:
+    """Given names alternate, so that both genders are equally frequent."""
+    return names("given").index(given_name) % 2 == 1

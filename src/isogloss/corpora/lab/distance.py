@@ -1,4 +1,4 @@
-"""How far apart two languages of the laboratory are, by the same names as `languages.distance` has for real ones."""
+"""Distances between languages of the laboratory, with the same names as in `languages.distance`."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from isogloss.corpora.lab.languages import LANGUAGES, Grammar
 
 
 def lab_distance(source: str, target: str) -> dict[str, float]:
-    """Distances from 0 to 1: `genealogy` (the share of the source's line of descent that the target is no part of),
-    `script` and `syntax` (the share of the grammar's features in which they differ).
+    """Distances from 0 to 1: `genealogy` (the share of the lineage of the source that the target does not share),
+    `script` and `syntax` (the share of grammatical features in which they differ).
 
     >>> lab_distance("qld", "qla")["genealogy"], lab_distance("qlj", "qld")["script"]
     (1.0, 1.0)
     """
     first, second = (LANGUAGES[check_name(code, LANGUAGES, "language of the laboratory")] for code in (source, target))
-    ours, theirs = _lineage(source), _lineage(target)
-    shared = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs))))
+    source_lineage, target_lineage = _lineage(source), _lineage(target)
+    shared = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(source_lineage, target_lineage))))
     names = [field.name for field in fields(Grammar)]
-    apart = sum(getattr(first.grammar, name) != getattr(second.grammar, name) for name in names)
+    differing = sum(getattr(first.grammar, name) != getattr(second.grammar, name) for name in names)
     return {
-        "genealogy": 1 - shared / len(ours),
+        "genealogy": 1 - shared / len(source_lineage),
         "script": float(first.script != second.script),
-        "syntax": apart / len(names),
+        "syntax": differing / len(names),
     }
 
 
 def _lineage(code: str) -> tuple[str, ...]:
-    """The family, then the line from its first language down to this one."""
+    """The family and the languages from its first one down to this one."""
     language = LANGUAGES[code]
     return (*(_lineage(language.parent) if language.parent else (language.family,)), code)

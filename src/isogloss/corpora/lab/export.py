@@ -1,4 +1,4 @@
-"""Writing the laboratory to disk in the formats of the field, so that any tool can be tried on it."""
+"""Writing the corpora of the laboratory to disk in standard formats."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ parallel text, inference pairs and questions are the same meanings item by item.
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many items of each kind; train, dev and test are those of every task."""
+    """Number of items per corpus; train, dev and test apply to every task."""
 
     train: int = 3000
     dev: int = 500
@@ -53,9 +53,10 @@ def write_laboratory(
     languages: Iterable[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Write every corpus of the laboratory (of some `languages` only, if given) under the folder `out`.
+    """Write all corpora of the laboratory to the folder `out`.
 
-    `progress` is told of languages done and in all.
+    `seed`: random seed of the corpora. `sizes`: number of items. `languages`: by default all. `progress`: called with
+    the number of finished languages and of all languages.
     """
     lab, out, sizes = Laboratory(seed), Path(out), sizes or Sizes()
     chosen = [lab.languages[lab.check(lang)] for lang in languages or lab.languages]

@@ -1,9 +1,8 @@
-"""What follows from what: a small formal semantics of meanings, and nothing about how pairs are made.
+"""Entailment between meanings: a small formal semantics that is independent of how pairs are generated.
 
-A clause of the fragment states that some, every or no thing of a description takes part in an event. Classes
-are never empty, numbers are exact, and sentences of one pair speak of the same moment
-unless they give different times. Descriptions and events
-are compared by the taxonomy: a red dog is an animal, who runs moves.
+A clause states that some, every or no entity of a description takes part in an event. Classes are never empty, numbers
+are exact, and the sentences of a pair are about the same moment unless they state different times. Descriptions and
+events are compared with the taxonomy: a red dog is an animal, running is moving.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase
 
 
 class Description(NamedTuple):
-    """What something is: a name, or a noun with adjectives; `number` 0 where it is not counted."""
+    """An entity: a name, or a noun with adjectives; `number` is 0 if it is not counted."""
 
     noun: str = ""
     name: str = ""
@@ -25,7 +24,7 @@ class Description(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What happens, without who does it."""
+    """An event without its subject."""
 
     verb: str
     tense: str
@@ -38,7 +37,7 @@ class Event(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """`every` or some of the subject takes part in the event; `holds` is False where none does."""
+    """`every` or some of the subject takes part in the event; `holds` is False if none does."""
 
     every: bool
     holds: bool
@@ -47,20 +46,20 @@ class Statement(NamedTuple):
 
 
 def decide(premise: Clause, hypothesis: Clause) -> str:
-    """entailment, contradiction or neutral; the hypothesis is one statement.
+    """The label of a pair: entailment, contradiction or neutral; the hypothesis is one statement.
 
     >>> ann = Phrase("pana", "PER")
     >>> decide(Clause("run", ann), Clause("move", ann)), decide(Clause("run", ann), Clause("run", ann, negated=True))
     ('entailment', 'contradiction')
     """
-    known, (claim,) = list(facts(premise)), facts(hypothesis)
-    if any(entails(fact, claim) for fact in known):
+    premise_facts, (claim,) = list(facts(premise)), facts(hypothesis)
+    if any(entails(fact, claim) for fact in premise_facts):
         return "entailment"
-    return "contradiction" if any(contradicts(fact, claim) for fact in known) else "neutral"
+    return "contradiction" if any(contradicts(fact, claim) for fact in premise_facts) else "neutral"
 
 
 def facts(clause: Clause) -> Iterator[Statement]:
-    """What a sentence asserts: its clauses, but not what is only said, believed or supposed."""
+    """The statements that a sentence asserts: not what is only said, believed or supposed."""
     supposed = clause.adverbial is not None and clause.adverbial[0] == "if"
     if clause.complement is None and not supposed:
         yield _statement(clause)
@@ -89,9 +88,9 @@ def contradicts(fact: Statement, claim: Statement) -> bool:
 
 
 def _implies(fact: Statement, claim: Statement) -> bool:
-    """Both hold: every member of what the fact says is of what the claim says."""
+    """Whether a positive fact entails a positive claim."""
     if claim.subject.number or (claim.event.object is not None and claim.event.object.number):
-        if fact.event != claim.event:  # exact numbers survive no change of the event
+        if fact.event != claim.event:  # exact numbers are not preserved by a change of the event
             return False
     elif not _event_is(fact.event, claim.event):
         return False
@@ -102,7 +101,7 @@ def _implies(fact: Statement, claim: Statement) -> bool:
 
 
 def _excludes(fact: Statement, claim: Statement) -> bool:
-    """Both hold, and cannot both be true."""
+    """Whether a positive fact and a positive claim cannot both be true."""
     if fact.subject.number and claim.subject.number:
         plain = fact.subject._replace(number=claim.subject.number)
         return fact.subject != claim.subject == plain and fact.event == claim.event
@@ -113,40 +112,45 @@ def _excludes(fact: Statement, claim: Statement) -> bool:
     return related and stative and _events_exclude(fact.event, claim.event)
 
 
-def _events_exclude(one: Event, other: Event) -> bool:
-    """The same moment, but an opposite quality, another town or another number of things."""
-    if (one.verb, one.tense) != (other.verb, other.tense):
+def _events_exclude(first: Event, second: Event) -> bool:
+    """The same moment, but an opposite quality, another town or another number."""
+    if (first.verb, first.tense) != (second.verb, second.tense):
         return False
-    if one.time != other.time and None not in (one.time, other.time):
+    if first.time != second.time and None not in (first.time, second.time):
         return False
-    if one.adjective:
-        return OPPOSITE.get(one.adjective) == other.adjective
-    if one.location and other.location:
-        return bool(one.location.name and other.location.name and one.location != other.location)
-    if one.object and other.object and one.object.number and other.object.number:
-        plain = [event._replace(object=event.object._replace(number=0)) for event in (one, other) if event.object]
-        return plain[0] == plain[1] and one.object.number != other.object.number
+    if first.adjective:
+        return OPPOSITE.get(first.adjective) == second.adjective
+    if first.location and second.location:
+        return bool(first.location.name and second.location.name and first.location != second.location)
+    if first.object and second.object and first.object.number and second.object.number:
+        plain = [event._replace(object=event.object._replace(number=0)) for event in (first, second) if event.object]
+        return plain[0] == plain[1] and first.object.number != second.object.number
     return False
 
 
-def _is(one: Description, other: Description) -> bool:
-    """Whatever fits the first description fits the second."""
-    if other.name:
-        return one.name == other.name
-    if other.number:
-        return one == other
-    noun = "person" if one.name else one.noun
-    return is_a(noun, other.noun) and other.adjectives <= one.adjectives
+def _is(narrower: Description, broader: Description) -> bool:
+    """Whether everything that fits the first description fits the second."""
+    if broader.name:
+        return narrower.name == broader.name
+    if broader.number:
+        return narrower == broader
+    noun = "person" if narrower.name else narrower.noun
+    return is_a(noun, broader.noun) and broader.adjectives <= narrower.adjectives
 
 
-def _event_is(one: Event, other: Event) -> bool:
-    verb = one.verb == other.verb or (one.verb != "be" != other.verb and is_a(one.verb, other.verb))
-    if not verb or one.tense != other.tense or one.adjective != other.adjective:
+def _event_is(narrower: Event, broader: Event) -> bool:
+    verb = narrower.verb == broader.verb or (
+        narrower.verb != "be" != broader.verb and is_a(narrower.verb, broader.verb)
+    )
+    if not verb or narrower.tense != broader.tense or narrower.adjective != broader.adjective:
         return False
-    if other.time is not None and one.time != other.time:
+    if broader.time is not None and narrower.time != broader.time:
         return False
-    parts = [(event.object, event.goal, event.location, event.place) for event in (one, other)]
-    return all(theirs is None or (ours is not None and _is(ours, theirs)) for ours, theirs in zip(*parts))
+    parts = [(event.object, event.goal, event.location, event.place) for event in (narrower, broader)]
+    return all(
+        broader_part is None or (narrower_part is not None and _is(narrower_part, broader_part))
+        for narrower_part, broader_part in zip(*parts)
+    )
 
 
 def _statement(clause: Clause) -> Statement:

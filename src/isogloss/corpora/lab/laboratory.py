@@ -1,9 +1,9 @@
-"""The laboratory's front door: every corpus of every language, from one seed.
+"""`Laboratory`: all corpora of the artificial languages, generated from one seed.
 
-Raw text, treebanks and entities of different languages are drawn independently (comparable, not parallel); lines of
-raw text that follow each other are often about one topic, or about somebody. Parallel text, inference pairs and
-questions are the same meanings in every language, item by item. Which split a meaning may enter is decided by its
-content, so train, dev and test share none.
+Raw text, treebanks and entities of different languages are sampled independently (comparable, not parallel); adjacent
+lines of raw text often share a topic or a subject. Parallel text, inference pairs and questions have the same meanings
+in every language, item by item. The content of a meaning determines its split, so that train, dev and test are
+disjoint.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from isogloss.corpora.lab.discourse import running_text
 from isogloss.corpora.lab.languages import LANGUAGES, LabLanguage
 from isogloss.corpora.lab.lexicon import lexicon, name_list
 from isogloss.corpora.lab.meaning import Clause, fingerprint
-from isogloss.corpora.lab.pairs import MeaningPair, PairMaker
-from isogloss.corpora.lab.questions import Story, StoryTeller
-from isogloss.corpora.lab.realise import speaker
+from isogloss.corpora.lab.pairs import MeaningPair, PairGenerator
+from isogloss.corpora.lab.questions import Story, StoryGenerator
+from isogloss.corpora.lab.realise import realiser
 from isogloss.corpora.lab.sampling import Sampler
 from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS
 from isogloss.corpora.lab.words import Sentence
@@ -40,13 +40,13 @@ from isogloss.languages.codes import pair_code
 
 SPLITS = ("train", "dev", "test")
 CONCEPTS = (*CONTENT_WORDS, *FUNCTION_WORDS)
-NAMED = 55  # per cent of persons and places with a proper name in entity corpora; raw text has fewer
-LASTING = 8  # lines of raw text that are about one topic, on average
-DOMAINS = ("talk", "chronicle")  # other domains of a treebank: running text; proper names nearly everywhere
+NER_NAME_PERCENT = 55  # of persons and places with a proper name in NER corpora; other corpora have fewer
+TOPIC_LINES = 8  # of raw text per topic, on average
+DOMAINS = ("talk", "chronicle")  # of treebanks and NER: running text; proper names nearly everywhere
 
 
 class Laboratory:
-    """Corpora of the artificial languages; `n` items of a corpus are the first `n` of any longer one.
+    """Corpora of the artificial languages; a corpus of `n` items is a prefix of any longer one.
 
     >>> lab = Laboratory(seed=0)
     >>> bank = lab.treebank("qla", "dev", 2)
@@ -62,49 +62,51 @@ class Laboratory:
         return f"<laboratory of {len(self.languages)} languages; seed {self.seed}>"
 
     def check(self, lang: str, split: str = "train") -> str:
-        """`lang` itself, if it and the split are known."""
+        """`lang`, if the language and the split exist."""
         check_name(split, SPLITS, "split")
         return check_name(lang, self.languages, "language of the laboratory")
 
     def sentences(self, lang: str, purpose: str = "text", split: str = "train", domain: str = "") -> Iterator[Sentence]:
-        """Sentences of one language without end, with all that is known of them."""
+        """An infinite stream of sentences of one language, with their annotation."""
         self.check(lang, split)
         running = purpose == "text" or domain == "talk"
-        named = {"chronicle": 85}.get(check_name(domain, ("", *DOMAINS), "domain"), NAMED if purpose == "ner" else 30)
+        name_percent = {"chronicle": 85}.get(
+            check_name(domain, ("", *DOMAINS), "domain"), NER_NAME_PERCENT if purpose == "ner" else 30
+        )
         chance = Chance(self.seed, purpose, split, lang, *filter(None, [domain]))
-        sampler = Sampler(chance, named=named, lasting=LASTING if running else 1)
+        sampler = Sampler(chance, name_percent=name_percent, topic_length=TOPIC_LINES if running else 1)
         meanings = (
             running_text(sampler, partial(belongs_to_split, split=split)) if running else _meanings(sampler, split)
         )
-        return map(speaker(lang).say, meanings)
+        return map(realiser(lang).realise, meanings)
 
     def text(self, lang: str, n: int) -> Corpus[str]:
-        """Raw text, one sentence a line."""
+        """Raw text, one sentence per line."""
         lines = tuple(sentence.text for sentence in islice(self.sentences(lang), n))
         return Corpus(lines, lang, FORMATS["text"], self._origin("text"))
 
     def treebank(self, lang: str, split: str, n: int, domain: str = "") -> Corpus[Tree]:
-        """Sentences with their trees; of another domain, "talk" or "chronicle", where one is named."""
+        """Sentences with their trees. `domain`: "", "talk" or "chronicle"."""
         sentences = enumerate(islice(self.sentences(lang, "treebank", split, domain), n), 1)
         named = "-".join(filter(None, (lang, split, domain)))
         trees = tuple(annotate.tree(sentence, f"{named}-{i}") for i, sentence in sentences)
         return Corpus(trees, lang, FORMATS["conllu"], self._origin("treebank", split, domain))
 
     def ner(self, lang: str, split: str, n: int, domain: str = "") -> Corpus[NerSentence]:
-        """Sentences with their entities; domains as those of `treebank`."""
+        """Sentences with their entities. `domain`: as for `treebank`."""
         items = tuple(map(annotate.entities, islice(self.sentences(lang, "ner", split, domain), n)))
         return Corpus(items, lang, FORMATS["ner-tsv"], self._origin("ner", split, domain))
 
     def nli(self, lang: str, split: str, n: int) -> Corpus[NliPair]:
-        """Inference pairs; the same meanings in every language."""
+        """Inference pairs with the same meanings in every language."""
         self.check(lang, split)
-        say = speaker(lang).say
-        pairs = _pairs(self.seed, split, n)
-        items = tuple(NliPair(say(p.premise).text, say(p.hypothesis).text, p.label) for p in pairs)
+        realise = realiser(lang).realise
+        pairs = _meaning_pairs(self.seed, split, n)
+        items = tuple(NliPair(realise(p.premise).text, realise(p.hypothesis).text, p.label) for p in pairs)
         return Corpus(items, lang, FORMATS["nli-tsv"], self._origin("nli", split))
 
     def qa(self, lang: str, split: str, n: int) -> Corpus[Question]:
-        """Stories with one question each; the same meanings, and the same ids, in every language."""
+        """Stories with one question each; the same meanings and ids in every language."""
         self.check(lang, split)
         stories = enumerate(_stories(self.seed, split, n), 1)
         items = tuple(annotate.question(story, lang, f"{split}-{i}") for i, story in stories)
@@ -112,16 +114,16 @@ class Laboratory:
 
     def parallel(self, langs: Sequence[str], n: int, split: str = "test") -> ParallelSet:
         """The same sentences in several languages, with their surface tokens."""
-        said = {lang: self._parallel(lang, n, split) for lang in langs}
-        texts = {lang: tuple(sentence.text for sentence in sentences) for lang, sentences in said.items()}
-        tokens = {lang: tuple(map(_tokens, sentences)) for lang, sentences in said.items()}
+        sentences_by_lang = {lang: self._parallel(lang, n, split) for lang in langs}
+        texts = {lang: tuple(sentence.text for sentence in sentences) for lang, sentences in sentences_by_lang.items()}
+        tokens = {lang: tuple(map(_tokens, sentences)) for lang, sentences in sentences_by_lang.items()}
         ids = tuple(f"parallel-{split}-{i}" for i in range(1, n + 1))
         return ParallelSet(texts, ids, tokens, self._origin("parallel", split))
 
     def alignments(self, source: str, target: str, n: int, split: str = "test") -> Corpus[Alignment]:
-        """The gold word links of the sentences that `parallel` gives."""
+        """The gold word alignments of the sentences of `parallel`."""
         pairs = zip(self._parallel(source, n, split), self._parallel(target, n, split))
-        items = tuple(annotate.links(one, other) for one, other in pairs)
+        items = tuple(annotate.links(source_sentence, target_sentence) for source_sentence, target_sentence in pairs)
         return Corpus(items, pair_code(source, target), FORMATS["pharaoh"], self._origin("parallel", split))
 
     def bitext(self, source: str, target: str, n: int, split: str = "train") -> Corpus[AlignedPair]:
@@ -131,22 +133,22 @@ class Laboratory:
         return Corpus(items, pair_code(source, target), FORMATS["aligned-jsonl"], self._origin("parallel", split))
 
     def lexicon(self, source: str, target: str) -> Corpus[Entry]:
-        """A dictionary of citation forms: every concept that both languages have a word for, and every name."""
-        ours, theirs = (lexicon(self.check(lang)) for lang in (source, target))
-        entries = [Entry(ours.citation(concept), theirs.citation(concept)) for concept in CONCEPTS]
-        entries += [Entry(ours.name(name, "").form, theirs.name(name, "").form) for name in name_list()]
+        """A dictionary of the citation forms of all concepts and names."""
+        source_words, target_words = (lexicon(self.check(lang)) for lang in (source, target))
+        entries = [Entry(source_words.citation(concept), target_words.citation(concept)) for concept in CONCEPTS]
+        entries += [Entry(source_words.name(name, "").form, target_words.name(name, "").form) for name in name_list()]
         return Corpus(tuple(entries), pair_code(source, target), FORMATS["lexicon"], self._origin("lexicon"))
 
     def _parallel(self, lang: str, n: int, split: str) -> list[Sentence]:
         self.check(lang, split)
-        return list(map(speaker(lang).say, _parallel(self.seed, split, n)))
+        return list(map(realiser(lang).realise, _parallel_meanings(self.seed, split, n)))
 
     def _origin(self, *parts: str) -> str:
         return " ".join(("laboratory", f"seed {self.seed}", *filter(None, parts)))
 
 
 def belongs_to_split(meaning: Clause, split: str) -> bool:
-    """Whether a meaning belongs to a split: one eighth of all meanings is test, one eighth dev."""
+    """Whether a meaning belongs to a split: one eighth of all meanings is test, one eighth is dev."""
     return split == {0: "test", 1: "dev"}.get(fingerprint(meaning) % 8, "train")
 
 
@@ -158,19 +160,19 @@ def _meanings(sampler: Sampler, split: str) -> Iterator[Clause]:
 
 
 @lru_cache(maxsize=8)  # the same meanings serve every language
-def _parallel(seed: int, split: str, n: int) -> tuple[Clause, ...]:
+def _parallel_meanings(seed: int, split: str, n: int) -> tuple[Clause, ...]:
     return tuple(islice(_meanings(Sampler(Chance(seed, "parallel", split)), split), n))
 
 
 @lru_cache(maxsize=8)
-def _pairs(seed: int, split: str, n: int) -> tuple[MeaningPair, ...]:
-    pairs = PairMaker(Chance(seed, "nli", split)).pairs()
+def _meaning_pairs(seed: int, split: str, n: int) -> tuple[MeaningPair, ...]:
+    pairs = PairGenerator(Chance(seed, "nli", split)).pairs()
     return tuple(islice((pair for pair in pairs if belongs_to_split(pair.premise, split)), n))
 
 
 @lru_cache(maxsize=8)
 def _stories(seed: int, split: str, n: int) -> tuple[Story, ...]:
-    stories = StoryTeller(Chance(seed, "qa", split)).stories()
+    stories = StoryGenerator(Chance(seed, "qa", split)).stories()
     return tuple(islice((story for story in stories if belongs_to_split(story.events[story.about], split)), n))
 
 

@@ -1,7 +1,7 @@
-"""The laboratory's languages, declared: descent, sound changes, script, word order, morphology, role.
+"""The languages of the laboratory: descent, sound changes, script, word order, morphology, role.
 
-Everything that makes a language easier or harder for a model is one line here. Codes are of the range that
-ISO 639-2 leaves to private use.
+Everything that makes a language easier or harder for a model is declared here. Codes are from the private-use range of
+ISO 639-2.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from isogloss.corpora.lab.sounds import Phonology
 
 @dataclass(frozen=True)
 class Grammar:
-    """How a language puts a meaning into words.
+    """How a language realises a meaning.
 
     Letters of `clause`: T time, S subject, V verb, O object, R recipient, G goal, M manner, P place,
     W companion, C complement clause, A adverbial clause. Letters of `phrase`: D determiner, Q number,
@@ -23,8 +23,8 @@ class Grammar:
 
     clause: str
     phrase: str
-    adpositions: str = "before"  # before or after the phrase; clause markers stand on the same side
-    marking: Mapping[str, str] = field(default_factory=dict)  # role or relation → case; "" marks by place alone
+    adpositions: str = "before"  # before or after the phrase; clause markers are on the same side
+    marking: Mapping[str, str] = field(default_factory=dict)  # role or relation → case; "": marked by position only
     articles: bool = False
     definite: str = ""  # "prefix": definiteness is part of the noun
     gender: bool = False  # articles and adjectives agree in gender and number
@@ -51,7 +51,7 @@ class Grammar:
 
 @dataclass(frozen=True)
 class LabLanguage:
-    """One language; `changes` (and `replaced` per cent of new roots) lead from its parent's words to its own."""
+    """One language; its words are those of its parent after sound `changes`, with `replaced` per cent of new roots."""
 
     code: str
     name: str

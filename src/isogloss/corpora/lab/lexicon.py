@@ -1,4 +1,4 @@
-"""A language's words: concept → root, by descent and sound change, and the paradigms built on the roots."""
+"""The words of a language: roots of concepts by descent and sound change, and their inflection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.concepts import CONTENT_WORDS, DESCRIBES, VERB_TABLE, WORLD, is_female, names
+from isogloss.corpora.lab.concepts import CONTENT_WORDS, DESCRIBES, VERB_TABLE, WORLD_SEED, is_female, names
 from isogloss.corpora.lab.languages import FAMILIES, LANGUAGES, SOURCE, Grammar
 from isogloss.corpora.lab.meaning import Phrase
 from isogloss.corpora.lab.scripts import capitalised, transliterate
@@ -31,31 +31,31 @@ KINDS = {"content": CONTENT_WORDS, "function": FUNCTION_WORDS, "affix": AFFIXES}
 def roots(code: str, kind: str) -> dict[str, str]:
     """Concept → root in sounds, for one kind of words: content, function, affix.
 
-    Roots that would fall together are replaced by new ones, so that a dictionary is one-to-one.
+    Homonymous roots are replaced by new ones, so that dictionaries are one-to-one.
 
     >>> roots("qla", "content")["dog"] == roots("qlb", "content")["dog"]
     False
     """
     language = LANGUAGES[code]
     inherited = roots(language.parent, kind) if language.parent else {}
-    taken = set(roots(code, "function").values()) if kind == "content" else set()
+    existing = set(roots(code, "function").values()) if kind == "content" else set()
     result: dict[str, str] = {}
     for concept in KINDS[kind]:
-        chance = Chance(WORLD, "root", language.family if not inherited else code, kind, concept)
+        chance = Chance(WORLD_SEED, "root", language.family if not inherited else code, kind, concept)
         root = evolve(inherited[concept], language.changes) if inherited else ""
         if kind == "content" and chance.below(100) < language.loans:
             root = roots(SOURCE, kind)[concept]
         elif kind == "content" and chance.below(100) < language.replaced:
             root = ""
-        while root in taken or not set(root) & set(VOWELS):
+        while root in existing or not set(root) & set(VOWELS):
             root = FAMILIES[language.family].word(chance, kind)
-        taken.add(root)
+        existing.add(root)
         result[concept] = root
     return result
 
 
 class Form(NamedTuple):
-    """One word as the treebank shows it."""
+    """One word form as in a treebank."""
 
     form: str
     lemma: str
@@ -154,7 +154,7 @@ class Lexicon:
 
     def _name(self, name: str, case: str) -> Form:
         features = _features(Case=CASE_FEATURE.get(case, ""), Number="Sing")
-        if Chance(WORLD, "international", name).below(100) < self.language.latin_names:
+        if Chance(WORLD_SEED, "international", name).below(100) < self.language.latin_names:
             return Form(capitalised(name, "Latn"), capitalised(name, "Latn"), features)
         form = self._declined(name, case, False)
         spelt = [capitalised(self.spell(word), self.language.script) for word in (form, name)]
@@ -230,7 +230,7 @@ def _gender(feminine: bool, plural: bool) -> str:
 
 @cache
 def _feminine_nouns(family: str) -> frozenset[str]:
-    return frozenset(noun for noun in CONTENT_WORDS if Chance(WORLD, "gender", family, noun).happens(0.5))
+    return frozenset(noun for noun in CONTENT_WORDS if Chance(WORLD_SEED, "gender", family, noun).happens(0.5))
 
 
 @cache

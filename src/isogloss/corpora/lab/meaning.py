@@ -1,7 +1,7 @@
-"""Meanings: what a sentence says, before any language says it.
+"""Meanings: language-independent representations of sentences.
 
-A meaning is a tree of clauses and phrases whose leaves are concepts. All languages realise the same trees,
-so translation, word alignment, inference and answers are known by construction.
+A meaning is a tree of clauses and phrases whose leaves are concepts. All languages realise the same trees, so
+translations, word alignments, inference labels and answers are known by construction.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 
 class Phrase(NamedTuple):
-    """Who or what is talked about.
+    """A participant.
 
-    `kind` is noun, PER, LOC or ORG (proper names), pronoun, adverb, year, question or gap (the place in
-    a relative clause that the noun outside fills).
+    `kind` is noun, PER, LOC or ORG (proper names), pronoun, adverb, year, question or gap (the position
+    in a relative clause that its head noun fills).
     """
 
     head: str
@@ -23,7 +23,7 @@ class Phrase(NamedTuple):
     determiner: str = ""
     number: int = 0  # 0: not counted
     adjectives: tuple[str, ...] = ()
-    second: str = ""  # a person's surname, or what kind of organisation a name stands for
+    second: str = ""  # surname of a person, or kind of an organisation
     owner: Phrase | None = None
     modifier: Adjunct | None = None
     relative: Clause | None = None
@@ -31,14 +31,14 @@ class Phrase(NamedTuple):
 
 
 class Adjunct(NamedTuple):
-    """A phrase in a relation: in the house, with a friend; the relation of a bare adverb is ""."""
+    """A phrase with a relation: in the house, with a friend; the relation of an adverb is ""."""
 
     relation: str
     phrase: Phrase
 
 
 class Clause(NamedTuple):
-    """Who did what to whom, where and when. With the verb `be`, `predicate` says what the subject is."""
+    """A clause: who did what to whom, where and when. The verb `be` has a `predicate`."""
 
     verb: str
     subject: Phrase
@@ -58,7 +58,7 @@ class Clause(NamedTuple):
     asks: str = ""  # the part that a question asks for: S, O, R, P, T (see `languages.Grammar.clause`)
 
 
-# Words in a meaning's tree that are grammar, not content.
+# values in a meaning that are grammar, not content
 GRAMMAR = {
     *("past", "present", "future", "noun", "PER", "LOC", "ORG", "pronoun", "adverb"),
     *("year", "question", "gap", "the", "a", "S", "O", "R", "P", "T"),
@@ -71,15 +71,15 @@ def concepts(meaning: tuple[object, ...]) -> list[str]:
     >>> concepts(Clause("see", Phrase("dog", adjectives=("big",)), object=Phrase("cat", number=3)))
     ['see', 'dog', 'big', 'cat', '3']
     """
-    found: list[str] = []
+    content: list[str] = []
     for value in meaning:
         if isinstance(value, tuple):
-            found += concepts(value)
+            content += concepts(value)
         elif value and value is not True and value not in GRAMMAR:
-            found.append(str(value))
-    return found
+            content.append(str(value))
+    return content
 
 
 def fingerprint(meaning: Clause) -> int:
-    """A number that meanings of equal content share; it decides which split a sentence may enter."""
+    """A hash of the content of a meaning, which determines its split."""
     return zlib.crc32(" ".join(concepts(meaning)).encode())

@@ -1,8 +1,8 @@
-"""Making inference pairs: a premise, and a hypothesis derived from it by operations on the meaning.
+"""Generation of inference pairs: a premise, and a hypothesis derived from it by operations on the meaning.
 
-Operations weaken or strengthen a statement, deny it, swap a quality for its opposite, or change who is meant.
-They are chosen so that denials, numbers, names and class nouns occur under every label; a pair is kept
-only if `inference.decide`, which knows nothing of the operations, gives the same label.
+Operations weaken or strengthen a statement, deny it, replace a quality by its opposite, or change the participants.
+They are chosen so that denials, numbers, names and class nouns occur with every label. A pair is accepted only if
+`inference.decide`, which is independent of the operations, gives the same label.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.company import TOPICS, company, name_table, verbs
+from isogloss.corpora.lab.collocations import TOPIC_COUNT, collocates, name_table, verbs
 from isogloss.corpora.lab.concepts import ABOVE, NOUN_LIST, OPPOSITE, VERB_TABLE, is_a
 from isogloss.corpora.lab.inference import decide
 from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase
 from isogloss.corpora.lab.sampling import TENSES, Sampler
 
 LABELS = ("entailment", "neutral", "contradiction")
-PLAIN = 90  # per cent of premises that are the fact alone
-CLAIMED = 5  # per cent of neutral pairs in which the fact is only reported
-BY_FORM = 75  # per cent of changes that add or drop a time or a place; the others go by the taxonomy
-DENIED = 20  # per cent of hypotheses that deny something, under every label
-NEGATED = 35  # per cent of facts about somebody that are denied
+PLAIN_PREMISE_PERCENT = 90  # of premises, which consist of the fact only
+CLAIMED_PERCENT = 5  # of neutral pairs, in which the fact is only reported
+CIRCUMSTANCE_PERCENT = 75  # of changes, which add or drop a time or a place; all others use the taxonomy
+DENIED_HYPOTHESIS_PERCENT = 20  # of hypotheses with every label
+NEGATED_FACT_PERCENT = 35  # of facts about persons
 
 
 class MeaningPair(NamedTuple):
@@ -33,8 +33,8 @@ class MeaningPair(NamedTuple):
     label: str
 
 
-class PairMaker:
-    """Inference pairs drawn one after another; labels come in turn."""
+class PairGenerator:
+    """Generates inference pairs with balanced labels."""
 
     def __init__(self, chance: Chance):
         self.chance = chance
@@ -42,18 +42,18 @@ class PairMaker:
 
     def pairs(self) -> Iterator[MeaningPair]:
         for label in self.chance.stream(LABELS):
-            denied = self.chance.below(100) < DENIED
+            denied = self.chance.below(100) < DENIED_HYPOTHESIS_PERCENT
             pair = self.propose(label)
             while pair is None or _denies(pair.hypothesis) != denied or decide(pair.premise, pair.hypothesis) != label:
                 pair = self.propose(label)
             yield pair
 
     def propose(self, label: str) -> MeaningPair | None:
-        """A pair that ought to have the label, or None where an operation does not apply."""
+        """A pair that should have the label, or None if an operation does not apply."""
         chance = self.chance
-        self.sampler.topic = chance.below(TOPICS)
+        self.sampler.topic = chance.below(TOPIC_COUNT)
         fact = self.statement()
-        claimed = label == "neutral" and chance.below(100) < CLAIMED
+        claimed = label == "neutral" and chance.below(100) < CLAIMED_PERCENT
         hypothesis = self._hypothesis(fact, chance.choose(LABELS) if claimed else label)
         if hypothesis is None:
             return None
@@ -69,22 +69,22 @@ class PairMaker:
         return self._denied(changed) if self.chance.below(100) < 35 else changed
 
     def statement(self) -> Clause:
-        """A simple statement about somebody by name, or about some, every, no or so many of a kind."""
+        """A simple statement about a named person, or about some, every, no or a number of a class."""
         chance, topic = self.chance, self.sampler.topic
         frame = chance.choose(("i", "t", "t", "t", "m", "adjective", "adjective", "where"))
         tense = chance.choose(TENSES)
         if frame == "adjective":
-            noun = company("", "person", topic).draw(chance)
+            noun = collocates("", "person", topic).draw(chance)
             clause = Clause("be", self._subject(noun), tense, predicate=self._quality(noun))
             clause = clause._replace(subject=clause.subject._replace(adjectives=()))
         elif frame == "where":
-            being = company("", "being", topic).draw(chance)
+            being = collocates("", "being", topic).draw(chance)
             clause = Clause("be", self._subject(being), tense, predicate=self._town())
         else:
             verb = verbs(frame, topic).draw(chance)
-            clause = Clause(verb, self._subject(company(verb, "subject", topic).draw(chance)), tense)
+            clause = Clause(verb, self._subject(collocates(verb, "subject", topic).draw(chance)), tense)
             if frame == "t":
-                clause = clause._replace(object=self._thing(company(verb, "object", topic).draw(chance)))
+                clause = clause._replace(object=self._object_phrase(collocates(verb, "object", topic).draw(chance)))
             elif frame == "m":
                 clause = clause._replace(goal=self._town().phrase)
             if frame != "m" and chance.below(3) == 0:
@@ -93,7 +93,7 @@ class PairMaker:
             clause = clause._replace(time=self.sampler.time(tense))
         if _is_counted(clause) and clause.subject.determiner == "no":
             return clause._replace(subject=clause.subject._replace(determiner="a"))
-        deny = clause.subject.kind == "PER" and not _is_counted(clause) and chance.below(100) < NEGATED
+        deny = clause.subject.kind == "PER" and not _is_counted(clause) and chance.below(100) < NEGATED_FACT_PERCENT
         return clause._replace(negated=deny)
 
     def _subject(self, noun: str) -> Phrase:
@@ -107,13 +107,13 @@ class PairMaker:
             return Phrase(noun, plural=True, number=2 + chance.below(11))
         return Phrase(noun, determiner="every" if draw < 88 else "no")
 
-    def _thing(self, noun: str) -> Phrase:
+    def _object_phrase(self, noun: str) -> Phrase:
         if self.chance.below(100) < 25:
             return Phrase(noun, plural=True, number=2 + self.chance.below(11))
         return self._with_adjective(Phrase(noun, determiner="a"))
 
     def _with_adjective(self, phrase: Phrase) -> Phrase:
-        fitting = company(phrase.head, "adjective", self.sampler.topic)
+        fitting = collocates(phrase.head, "adjective", self.sampler.topic)
         if not fitting.items or self.chance.below(2):
             return phrase
         return phrase._replace(adjectives=(fitting.draw(self.chance),))
@@ -122,26 +122,26 @@ class PairMaker:
         return Adjunct("in", Phrase(name_table("place", self.sampler.topic).draw(self.chance), "LOC"))
 
     def _quality(self, noun: str) -> str:
-        """A quality of a noun that has an opposite."""
-        return self.chance.choose([a for a in company(noun, "adjective", self.sampler.topic).items if a in OPPOSITE])
+        """A quality of a noun, with an opposite."""
+        return self.chance.choose([a for a in collocates(noun, "adjective", self.sampler.topic).items if a in OPPOSITE])
 
     def _premise(self, fact: Clause, claimed: bool) -> Clause:
-        """The fact inside a longer sentence; if `claimed`, as what somebody only says or believes."""
+        """The fact, possibly in a longer sentence; if `claimed`, only reported or believed by somebody."""
         chance = self.chance
         draw = chance.below(100)
         if claimed:
             return self._reported(fact, "b")
-        if draw < PLAIN:
+        if draw < PLAIN_PREMISE_PERCENT:
             return fact
         way = chance.below(100)
         if way < 25:
             return self._reported(fact, "c")
-        other = self._about_somebody_else(fact)
+        other_fact = self._about_somebody_else(fact)
         if way < 50:
-            return self._reported(other, "b")._replace(conjunct=("and", fact))
+            return self._reported(other_fact, "b")._replace(conjunct=("and", fact))
         if way < 80:
-            return other._replace(conjunct=(chance.choose(("and", "but")), fact))
-        return other._replace(adverbial=(chance.choose(("because", "while", "although")), fact))
+            return other_fact._replace(conjunct=(chance.choose(("and", "but")), fact))
+        return other_fact._replace(adverbial=(chance.choose(("because", "while", "although")), fact))
 
     def _reported(self, fact: Clause, frame: str) -> Clause:
         verb = verbs(frame, self.sampler.topic).draw(self.chance)
@@ -157,20 +157,20 @@ class PairMaker:
                 return name
 
     def _weakened(self, fact: Clause) -> Clause | None:
-        """Something that follows: a step up the taxonomy, or down it under a denial."""
-        if _is_counted(fact):  # exact numbers survive no other change
+        """An entailed statement: a step up the taxonomy, or down in a denial."""
+        if _is_counted(fact):  # exact numbers are not preserved by other changes
             return fact if self.chance.below(2) else _uncounted(fact)
         up = not _denies(fact)
         return self._moved(fact, subject_up=up and fact.subject.determiner != "every", event_up=up)
 
     def _strengthened(self, fact: Clause) -> Clause | None:
-        """Something that does not follow, though it fits."""
+        """A compatible statement that is not entailed."""
         up = _denies(fact)
         return self._moved(fact, subject_up=up or fact.subject.determiner == "every", event_up=up)
 
     def _moved(self, fact: Clause, *, subject_up: bool, event_up: bool) -> Clause | None:
-        """The statement with one of its parts made broader or narrower."""
-        if self.chance.below(100) < BY_FORM:
+        """The statement with one part made broader or narrower."""
+        if self.chance.below(100) < CIRCUMSTANCE_PERCENT:
             return self._circumstance(fact, event_up)
         steps: list[Callable[[Clause], Clause | None]] = [
             lambda c: self._subject_moved(c, subject_up),
@@ -210,7 +210,7 @@ class PairMaker:
         below = [noun for noun in NOUN_LIST if ABOVE[noun] == phrase.head]
         if below and self.chance.below(2):
             return phrase._replace(head=self.chance.choose(below))
-        fitting = company(phrase.head, "adjective", self.sampler.topic)
+        fitting = collocates(phrase.head, "adjective", self.sampler.topic)
         if phrase.adjectives or not fitting.items:
             return None
         return phrase._replace(adjectives=(fitting.draw(self.chance),))
@@ -225,7 +225,7 @@ class PairMaker:
         return fact._replace(verb=self.chance.choose(narrower)) if narrower else None
 
     def _circumstance(self, fact: Clause, up: bool) -> Clause | None:
-        """Without its place or time; or with one it had not."""
+        """The statement without its place and time, or with a new one."""
         if up:
             return fact._replace(place=None, time=None) if fact.place or fact.time else None
         if fact.time is None:
@@ -233,13 +233,13 @@ class PairMaker:
         return fact._replace(place=self._town()) if fact.place is None and fact.predicate is None else None
 
     def _denied(self, fact: Clause | None) -> Clause | None:
-        """The statement turned into its denial, or its denial into the statement."""
+        """The denial of a statement; the statement of a denial."""
         if fact is None or _is_counted(fact):
             return None
         if fact.subject.kind == "PER":
             return fact._replace(negated=not fact.negated)
-        other = {"a": "no", "some": "no", "every": "no", "no": "a"}[fact.subject.determiner]
-        return fact._replace(subject=fact.subject._replace(determiner=other, plural=False))
+        determiner = {"a": "no", "some": "no", "every": "no", "no": "a"}[fact.subject.determiner]
+        return fact._replace(subject=fact.subject._replace(determiner=determiner, plural=False))
 
     def _opposed(self, fact: Clause) -> Clause | None:
         """The opposite quality, another town, or another number."""
@@ -262,11 +262,11 @@ class PairMaker:
         return phrase._replace(number=2 + (phrase.number - 1 + self.chance.below(10)) % 11)
 
     def _changed(self, fact: Clause) -> Clause | None:
-        """Somebody else, or something else, as a subject or an object."""
+        """Another subject, object or quality."""
         if fact.subject.kind == "PER":
             return fact._replace(subject=self._other_name(fact))
         if fact.object is not None and not fact.object.number:
-            noun = company(fact.verb, "object", self.sampler.topic).draw(self.chance)
+            noun = collocates(fact.verb, "object", self.sampler.topic).draw(self.chance)
             return fact._replace(object=fact.object._replace(head=noun, adjectives=()))
         if isinstance(fact.predicate, str):
             return fact._replace(predicate=self._quality("person"))
@@ -282,7 +282,7 @@ def _is_counted(clause: Clause) -> bool:
 
 
 def _uncounted(clause: Clause) -> Clause:
-    """Some, in the stead of so many."""
+    """`some` in place of numbers."""
     if clause.subject.number:
         clause = clause._replace(subject=clause.subject._replace(number=0, determiner="some"))
     if clause.object is not None and clause.object.number:

@@ -1,7 +1,7 @@
-"""Stories and questions: several events, one of which a question asks about; the answer is known by the meaning.
+"""Stories with questions: several events and a question about one of them, with the answer from the meaning.
 
-The other events are distractors: the same deed done by others elsewhere, other deeds of the same person. The
-question names everything else about its event, so that only one event fits.
+The other events are distractors: the same action by other persons, other actions of the same person. The question
+contains all other parts of its event, so that only one event fits.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.company import TOPICS, company, name_table, verbs
+from isogloss.corpora.lab.collocations import TOPIC_COUNT, collocates, name_table, verbs
 from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase, concepts
-from isogloss.corpora.lab.sampling import Sampler, asked
+from isogloss.corpora.lab.sampling import Sampler, question_phrase
 
-KINDS = ("who", "what", "where", "when", "how_many", "whose")
+QUESTION_KINDS = ("who", "what", "where", "when", "how_many", "whose")
 SLOTS = ("subject", "object", "goal", "place", "time", "recipient")
 
 
 class Story(NamedTuple):
-    """Events in the order they are told; the question is about number `about`.
+    """Events in the order of the text; the question is about event number `about`.
 
-    `path` is the address of the answer in that event, as the keys of its words begin (see `realise`).
+    `path` is the address of the answer in that event: the prefix of the keys of its words (see `realise`).
     """
 
     events: tuple[Clause, ...]
@@ -31,15 +31,15 @@ class Story(NamedTuple):
     kind: str
 
 
-class StoryTeller:
-    """Stories drawn one after another; kinds of questions come in turn."""
+class StoryGenerator:
+    """Generates stories with balanced kinds of questions."""
 
     def __init__(self, chance: Chance):
         self.chance = chance
         self.sampler = Sampler(chance)
 
     def stories(self) -> Iterator[Story]:
-        for kind in self.chance.stream(KINDS):
+        for kind in self.chance.stream(QUESTION_KINDS):
             story = self.propose(kind)
             while not is_answerable(story):
                 story = self.propose(kind)
@@ -47,7 +47,7 @@ class StoryTeller:
 
     def propose(self, kind: str) -> Story:
         chance = self.chance
-        self.sampler.topic = chance.below(TOPICS)
+        self.sampler.topic = chance.below(TOPIC_COUNT)
         tense = chance.choose(("past", "past", "future"))
         frame = chance.choose(("t", "m")) if kind == "where" else "t"
         verb = verbs(frame, self.sampler.topic).draw(chance)
@@ -62,7 +62,7 @@ class StoryTeller:
         return Story(tuple(events), question, events.index(event), path, kind)
 
     def _event(self, verb: str, tense: str, kind: str) -> Clause:
-        """One event with the part that `kind` asks for, and others by chance."""
+        """One event with the part that `kind` asks for, and random other parts."""
         chance, sampler = self.chance, self.sampler
         subject = Phrase(name_table("given", sampler.topic).draw(chance), "PER")
         clause = Clause(verb, subject, tense)
@@ -78,11 +78,11 @@ class StoryTeller:
 
     def _object(self, verb: str, kind: str) -> Phrase:
         chance, sampler = self.chance, self.sampler
-        noun = company(verb, "object", sampler.topic).draw(chance)
+        noun = collocates(verb, "object", sampler.topic).draw(chance)
         if kind == "how_many" or chance.below(5) == 0:
             return Phrase(noun, plural=True, number=2 + chance.below(30))
         phrase = Phrase(noun, determiner=chance.choose(("a", "the")))
-        fitting = company(noun, "adjective", sampler.topic)
+        fitting = collocates(noun, "adjective", sampler.topic)
         if fitting.items and chance.below(2):
             phrase = phrase._replace(adjectives=(fitting.draw(chance),))
         if kind == "whose" or (kind != "what" and chance.below(6) == 0):
@@ -93,7 +93,7 @@ class StoryTeller:
 def ask(event: Clause, kind: str) -> tuple[Clause, str]:
     """The question for one part of an event, and the address of the answer."""
     if kind == "who":
-        return event._replace(subject=asked(event.subject), asks="S"), "s"
+        return event._replace(subject=question_phrase(event.subject), asks="S"), "s"
     if kind == "when":
         return event._replace(time=Adjunct("", Phrase("when", "question")), asks="T"), "t"
     if kind == "where":
@@ -110,18 +110,18 @@ def ask(event: Clause, kind: str) -> tuple[Clause, str]:
 
 
 def is_answerable(story: Story) -> bool:
-    """One event fits the question; the answer is told once, not in the question, and has rivals."""
+    """One event fits the question; the answer occurs once, is not in the question, and has alternatives."""
     answers = [answer_of(event, story.kind) for event in story.events]
     fitting = [event for event in story.events if fits(event, story.question, story.kind)]
-    wanted = answers[story.about]
-    told_once = story.kind == "who" or answers.count(wanted) == 1
-    given_away = set(concepts((wanted,))) & set(concepts(story.question))
-    rivalled = any(answer not in (None, wanted) for answer in answers)
+    gold = answers[story.about]
+    told_once = story.kind == "who" or answers.count(gold) == 1
+    given_away = set(concepts((gold,))) & set(concepts(story.question))
+    rivalled = any(answer not in (None, gold) for answer in answers)
     return len(fitting) == 1 and told_once and rivalled and not given_away
 
 
 def fits(event: Clause, question: Clause, kind: str) -> bool:
-    """Whether the event is one the question may mean: what the question says of it is true of it.
+    """Whether the content of the question is true of the event.
 
     >>> ann, bo = Phrase("pana", "PER"), Phrase("lazir", "PER")
     >>> event = Clause("eat", ann, object=Phrase("apple", determiner="a"))
@@ -130,9 +130,11 @@ def fits(event: Clause, question: Clause, kind: str) -> bool:
     """
     if answer_of(event, kind) is None:
         return False
-    theirs, _ = ask(event, kind)
-    said = [(getattr(question, slot), getattr(theirs, slot)) for slot in SLOTS]
-    return theirs.verb == question.verb and all(asked is None or asked == told for asked, told in said)
+    event_question, _ = ask(event, kind)
+    slot_pairs = [(getattr(question, slot), getattr(event_question, slot)) for slot in SLOTS]
+    return event_question.verb == question.verb and all(
+        question_part is None or question_part == event_part for question_part, event_part in slot_pairs
+    )
 
 
 def answer_of(event: Clause, kind: str) -> object:

@@ -1,7 +1,7 @@
-"""Putting a meaning into words: one grammar-driven realiser for all languages.
+"""Surface realisation: one grammar-driven realiser of meanings for all languages.
 
-Every word carries a key, its address in the meaning (`s.o:head` …). Words of two languages with the same key
-say the same thing: that is the gold word alignment. Trees follow Universal Dependencies v2.
+Every word has a key, its address in the meaning (`s.o:head` …). Words of two languages with the same key express the
+same part of the meaning, which gives the gold word alignment. Trees follow Universal Dependencies v2.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ DETERMINER_FEATURES = {
 }
 
 
-class Speaker:
-    """A language at work. `say` gives sentences; the other methods give a head word and all words in order."""
+class Realiser:
+    """Realises meanings in one language. `realise` returns sentences; other methods a head and its words in order."""
 
     def __init__(self, code: str):
         self.language = LANGUAGES[code]
@@ -41,13 +41,13 @@ class Speaker:
         self.before = self.grammar.adpositions == "before"
         self.verb_last = self.clause_order.index("V") > self.clause_order.index("O")
         self._invariant: dict[str, Form] = {}
-        self._moved: list[Word] = []  # relative clauses on their way to the end of the clause
+        self._moved: list[Word] = []  # extraposed relative clauses, for the end of the clause
 
-    def say(self, meaning: Clause) -> Sentence:
-        """The sentence for a meaning, with its final mark.
+    def realise(self, meaning: Clause) -> Sentence:
+        """The sentence for a meaning, with its final punctuation.
 
         >>> meaning = Clause("sleep", Phrase("dog", determiner="the"))
-        >>> [word.upos for word in speaker("qla").say(meaning).words]
+        >>> [word.upos for word in realiser("qla").realise(meaning).words]
         ['DET', 'NOUN', 'VERB', 'PUNCT']
         """
         root, words = self.clause(meaning, "", "root")
@@ -102,13 +102,13 @@ class Speaker:
         else:
             head, words = self._noun_phrase(phrase, path, case, deprel)
         if phrase.conjunct:
-            other, more = self.phrase(phrase.conjunct, path + "k", case, "conj")
-            other.head = head
-            words = [*words, self._word("and", "CCONJ", "cc", path + "k:and", other), *more]
+            conjunct, more = self.phrase(phrase.conjunct, path + "k", case, "conj")
+            conjunct.head = head
+            words = [*words, self._word("and", "CCONJ", "cc", path + "k:and", conjunct), *more]
         return head, words
 
     def adjunct(self, adjunct: Adjunct, path: str, deprel: str, governor: Word) -> list[Word]:
-        """A phrase with the adposition or the case that shows its relation."""
+        """A phrase with the adposition or case of its relation."""
         relation, phrase = adjunct
         if not relation:
             question = "PronType=Int" if phrase.kind == "question" else "_"
@@ -236,8 +236,8 @@ class Speaker:
             form = form._replace(form=capitalised(form.form, self.language.script))
             head = Word(form, "PROPN", deprel, path + ":second")
             name = self.lexicon.name(phrase.head, "" if noun_last else case)
-            other = Word(name, "PROPN", "compound" if noun_last else "flat", path + ":head", head)
-            words = [other, head] if noun_last else [head, other]
+            second = Word(name, "PROPN", "compound" if noun_last else "flat", path + ":head", head)
+            words = [second, head] if noun_last else [head, second]
         else:
             head = Word(self.lexicon.name(phrase.head, case), "PROPN", deprel, path + ":head")
             words = [head]
@@ -316,5 +316,5 @@ class Speaker:
 
 
 @cache
-def speaker(code: str) -> Speaker:
-    return Speaker(code)
+def realiser(code: str) -> Realiser:
+    return Realiser(code)

@@ -1,69 +1,69 @@
-"""Drawing meanings: what the people of the laboratory say to each other."""
+"""Random sampling of meanings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.company import TOPICS, company, name_table, verbs, verbs_for
+from isogloss.corpora.lab.collocations import TOPIC_COUNT, collocates, name_table, verbs, verbs_for
 from isogloss.corpora.lab.concepts import ABOVE, VERB_TABLE, is_a
 from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase, concepts
 from isogloss.corpora.lab.vocabulary import DAYS, PLACE_RELATIONS, SEASONS, WHEN
 
 FRAMES = ("i", "t", "d", "m", "c", "b", "adjective", "noun", "where")
 FRAME_WEIGHTS = (18, 34, 11, 10, 4, 4, 9, 6, 4)
-SIMPLE_FRAMES = FRAME_WEIGHTS[:4]  # no clause inside a clause inside a clause
-MOST_CONCEPTS = 12  # about 25 words
+SIMPLE_FRAMES = FRAME_WEIGHTS[:4]  # without embedded clauses
+MAX_CONCEPTS = 12  # about 25 words
 TENSES = ("past", "past", "past", "present", "present", "future")
 RELATIVE_TENSES = ("past", "past", "present")
 PERSONAL = ("he", "she", "they", "we", "i", "you")
 
 
 class Sampler:
-    """Meanings drawn one after another from one source of chance.
+    """Samples meanings one after another.
 
-    `room` is how much more a sentence may hold; every optional part takes some of it.
+    `budget` limits the size of a sentence: every optional part uses some of it.
     """
 
-    def __init__(self, chance: Chance, *, named: int = 30, lasting: int = 1):
+    def __init__(self, chance: Chance, *, name_percent: int = 30, topic_length: int = 1):
         self.chance = chance
-        self.named = named  # per cent of persons, places and the like who have a proper name
-        self.lasting = lasting  # sentences that are about one topic, on average
-        self.topic = chance.below(TOPICS)
-        self.room = 0
+        self.name_percent = name_percent  # of persons and places with a proper name
+        self.topic_length = topic_length  # sentences per topic, on average
+        self.topic = chance.below(TOPIC_COUNT)
+        self.budget = 0
 
     def sentence(self) -> Clause:
-        """A meaning of bounded size: a statement, or now and then a question."""
+        """A meaning of bounded size: a statement or, rarely, a question."""
         while True:
             meaning = self._sentence()
-            if len(concepts(meaning)) <= MOST_CONCEPTS:
+            if len(concepts(meaning)) <= MAX_CONCEPTS:
                 return meaning
 
     def _sentence(self) -> Clause:
         chance = self.chance
-        if chance.below(self.lasting) == 0:
-            self.topic = chance.below(TOPICS)
-        self.room = 3 + chance.below(9)
+        if chance.below(self.topic_length) == 0:
+            self.topic = chance.below(TOPIC_COUNT)
+        self.budget = 3 + chance.below(9)
         if chance.below(100) < 4:
             return self.question()
-        clause = self._not_too_short(self.clause(FRAME_WEIGHTS))
-        if self.room >= 4 and chance.below(3):
+        clause = self._lengthened(self.clause(FRAME_WEIGHTS))
+        if self.budget >= 4 and chance.below(3):
             clause = clause._replace(conjunct=(chance.choose(("and", "and", "but")), self.clause(SIMPLE_FRAMES)))
         return clause
 
-    def telling(self, verb: str, tense: str) -> Clause:
-        """A sentence of one clause with this verb."""
-        self.room = 3 + self.chance.below(5)
+    def sentence_with_verb(self, verb: str, tense: str) -> Clause:
+        """A sentence of one clause with the given verb."""
+        self.budget = 3 + self.chance.below(5)
         frame = VERB_TABLE[verb].frame
         clause = self._doing(verb, frame, tense, self.chance.below(100) < 14)
-        return self._not_too_short(self._adjuncts(clause, frame))
+        return self._lengthened(self._adjuncts(clause, frame))
 
-    def _not_too_short(self, clause: Clause) -> Clause:
+    def _lengthened(self, clause: Clause) -> Clause:
         short = clause.verb == "be" or VERB_TABLE[clause.verb].frame == "i"
         return clause._replace(time=self.time(clause.tense)) if short and clause.time is None else clause
 
     def clause(self, frames: Sequence[int]) -> Clause:
-        """A clause of some frame, with adjuncts as room allows."""
+        """A clause of a random frame, with adjuncts within the budget."""
         chance = self.chance
         frame = chance.choose_weighted(FRAMES[: len(frames)], frames)
         tense = chance.choose(TENSES)
@@ -76,14 +76,14 @@ class Sampler:
         return self._adjuncts(clause, frame)
 
     def question(self) -> Clause:
-        """A question for one part of a clause."""
+        """A question about one part of a clause."""
         chance = self.chance
         asks = chance.choose("SOPT")
         frame = "t" if asks == "O" else chance.choose(("i", "t"))
         clause = self._doing(verbs(frame, self.topic).draw(chance), frame, chance.choose(TENSES), False)
         if asks == "S":
             place = self.location() if frame == "i" else None
-            return clause._replace(asks="S", subject=asked(clause.subject), place=place)
+            return clause._replace(asks="S", subject=question_phrase(clause.subject), place=place)
         if clause.object and asks == "O":
             return clause._replace(asks="O", object=self._asked_object(clause.object))
         if asks == "P":
@@ -91,10 +91,10 @@ class Sampler:
         return clause._replace(asks="T", time=Adjunct("", Phrase("when", "question")))
 
     def _asked_object(self, phrase: Phrase) -> Phrase:
-        """What, how many of it, or whose."""
+        """A question phrase: what, how many, or whose."""
         draw = self.chance.below(3)
         if phrase.kind != "noun" or draw == 0:
-            return asked(phrase)
+            return question_phrase(phrase)
         if draw == 1:
             return Phrase(phrase.head, plural=True, determiner="how_many", adjectives=phrase.adjectives)
         return Phrase(phrase.head, adjectives=phrase.adjectives, owner=Phrase("whose", "question"))
@@ -102,24 +102,26 @@ class Sampler:
     def _being(self, frame: str, tense: str, negated: bool) -> Clause:
         chance = self.chance
         if frame == "adjective":
-            noun = company("", chance.choose(("person", "animal", "thing", "place")), self.topic).draw(chance)
+            noun = collocates("", chance.choose(("person", "animal", "thing", "place")), self.topic).draw(chance)
             subject = self.noun_phrase(noun)
-            adjective = company(noun, "adjective", self.topic).draw(chance)
+            adjective = collocates(noun, "adjective", self.topic).draw(chance)
             return Clause("be", subject, tense, negated, predicate=adjective)
         if frame == "where":
-            noun = company("", chance.choose(("person", "thing", "animal")), self.topic).draw(chance)
+            noun = collocates("", chance.choose(("person", "thing", "animal")), self.topic).draw(chance)
             return Clause("be", self.noun_phrase(noun), tense, negated, predicate=self.location())
         subject = self.person()
         kind = chance.choose(("worker", "leader", "soldier", "relative", "artist"))
-        predicate = self.noun_phrase(company("", kind, self.topic).draw(chance), determiner="a", plural=subject.plural)
+        predicate = self.noun_phrase(
+            collocates("", kind, self.topic).draw(chance), determiner="a", plural=subject.plural
+        )
         return Clause("be", subject, tense, negated, predicate=predicate)
 
     def _doing(self, verb: str, frame: str, tense: str, negated: bool) -> Clause:
         chance, topic = self.chance, self.topic
-        subject = self.filler(company(verb, "subject", topic).draw(chance), subject=True)
+        subject = self.filler(collocates(verb, "subject", topic).draw(chance), subject=True)
         clause = Clause(verb, subject, tense, negated)
         if frame in "td":
-            clause = clause._replace(object=self.filler(company(verb, "object", topic).draw(chance)))
+            clause = clause._replace(object=self.filler(collocates(verb, "object", topic).draw(chance)))
         if frame == "d":
             clause = clause._replace(recipient=self.person())
         elif frame == "m":
@@ -130,32 +132,32 @@ class Sampler:
 
     def _adjuncts(self, clause: Clause, frame: str) -> Clause:
         chance = self.chance
-        if self._takes(40, 1):
+        if self._includes(40, 1):
             clause = clause._replace(time=self.time(clause.tense))
-        if frame in "itd" and self._takes(35, 2):
+        if frame in "itd" and self._includes(35, 2):
             clause = clause._replace(place=self.location())
-        if clause.verb != "be" and self._takes(22, 1):
-            clause = clause._replace(manner=company(clause.verb, "manner", self.topic).draw(chance))
-        if frame in "itm" and self._takes(14, 2):
+        if clause.verb != "be" and self._includes(22, 1):
+            clause = clause._replace(manner=collocates(clause.verb, "manner", self.topic).draw(chance))
+        if frame in "itm" and self._includes(14, 2):
             relation = chance.choose(("with", "with", "for"))
             clause = clause._replace(companion=Adjunct(relation, self.person()))
-        if self._takes(22, 4):
+        if self._includes(22, 4):
             marker = chance.choose(("because", "while", "if", "although"))
             clause = clause._replace(adverbial=(marker, self.clause(SIMPLE_FRAMES)))
         return clause
 
-    def _takes(self, percent: int, room: int) -> bool:
-        """Whether an optional part is said; if so, its room is gone."""
-        if self.room < room or self.chance.below(100) >= percent:
+    def _includes(self, percent: int, room: int) -> bool:
+        """Whether to include an optional part; if so, its cost is subtracted from the budget."""
+        if self.budget < room or self.chance.below(100) >= percent:
             return False
-        self.room -= room
+        self.budget -= room
         return True
 
     def filler(self, noun: str, subject: bool = False) -> Phrase:
-        """The noun a verb asks for, or somebody or some place by name in its stead."""
+        """A phrase with the noun, or a person or place by name instead."""
         if is_a(noun, "person"):
             return self.person(noun, subject)
-        if is_a(noun, "place") and self.chance.below(100) < self.named:
+        if is_a(noun, "place") and self.chance.below(100) < self.name_percent:
             return Phrase(name_table("place", self.topic).draw(self.chance), "LOC")
         return self.noun_phrase(noun)
 
@@ -163,24 +165,24 @@ class Sampler:
         """A person: by name, by pronoun, by organisation or by a noun."""
         chance = self.chance
         draw = chance.below(100)
-        if draw < self.named:
-            surname = name_table("surname", self.topic).draw(chance) if self._takes(40, 1) else ""
+        if draw < self.name_percent:
+            surname = name_table("surname", self.topic).draw(chance) if self._includes(40, 1) else ""
             return self._joined(Phrase(name_table("given", self.topic).draw(chance), "PER", second=surname))
-        if draw < self.named + 12:
+        if draw < self.name_percent + 12:
             return self.organisation()
-        if subject and draw < self.named + 24:
+        if subject and draw < self.name_percent + 24:
             pronoun = chance.choose(PERSONAL)
             return Phrase(pronoun, "pronoun", plural=pronoun in ("they", "we"))
-        return self.noun_phrase(noun or company("", "person", self.topic).draw(chance))
+        return self.noun_phrase(noun or collocates("", "person", self.topic).draw(chance))
 
     def organisation(self) -> Phrase:
-        kind = company("", "institution", self.topic).draw(self.chance) if self._takes(60, 1) else ""
+        kind = collocates("", "institution", self.topic).draw(self.chance) if self._includes(60, 1) else ""
         return Phrase(name_table("organisation", self.topic).draw(self.chance), "ORG", second=kind)
 
     def place(self) -> Phrase:
-        if self.chance.below(100) < self.named + 10:
+        if self.chance.below(100) < self.name_percent + 10:
             return Phrase(name_table("place", self.topic).draw(self.chance), "LOC")
-        return self.noun_phrase(company("", "place", self.topic).draw(self.chance))
+        return self.noun_phrase(collocates("", "place", self.topic).draw(self.chance))
 
     def location(self) -> Adjunct:
         place = self.place()
@@ -198,7 +200,7 @@ class Sampler:
         return Adjunct("in", Phrase(str((1900 if tense == "past" else 2030) + chance.below(120)), "year"))
 
     def noun_phrase(self, noun: str, *, determiner: str = "", plural: bool | None = None) -> Phrase:
-        """A noun with determiner, number, adjectives, owner, modifier, relative clause, conjunct as room allows."""
+        """A noun with determiner, adjectives, owner, modifier, relative clause and conjunct within the budget."""
         chance = self.chance
         if plural is None:
             plural = chance.below(100) < 30
@@ -207,27 +209,27 @@ class Sampler:
             determiner, number = self._quantity(plural)
             plural = (plural and determiner not in ("every", "this")) or number > 0 or determiner in ("many", "few")
         phrase = Phrase(noun, "noun", plural, determiner, number)
-        fitting = company(noun, "adjective", self.topic)
-        if fitting.items and self._takes(38, 1):
-            first, other = fitting.draw(chance), fitting.draw(chance)
-            both = first != other and self._takes(15, 1)
-            phrase = phrase._replace(adjectives=(first, other) if both else (first,))
-        if self.room < 2:
+        fitting = collocates(noun, "adjective", self.topic)
+        if fitting.items and self._includes(38, 1):
+            first, second = fitting.draw(chance), fitting.draw(chance)
+            has_two = first != second and self._includes(15, 1)
+            phrase = phrase._replace(adjectives=(first, second) if has_two else (first,))
+        if self.budget < 2:
             return phrase
         draw = chance.below(100)
         if draw < 9:
-            self.room -= 2
+            self.budget -= 2
             return phrase._replace(owner=self.person())
         if draw < 15:
-            self.room -= 2
+            self.budget -= 2
             return phrase._replace(modifier=self.location())
-        if draw < 24 and self.room >= 3:
-            self.room -= 3
+        if draw < 24 and self.budget >= 3:
+            self.budget -= 3
             return phrase._replace(relative=self.relative(noun, plural))
         return self._joined(phrase)
 
     def relative(self, noun: str, plural: bool) -> Clause | None:
-        """A clause in which the noun has a role, if some verb takes it: as the subject or as the object."""
+        """A relative clause with the noun as subject or object, if there is a verb for it."""
         chance = self.chance
         role = chance.choose(("subject", "subject", "object"))
         fitting = verbs_for(noun, role, self.topic)
@@ -236,11 +238,11 @@ class Sampler:
         verb = fitting.draw(chance)
         clause = Clause(verb, Phrase(noun, "gap", plural), chance.choose(RELATIVE_TENSES), chance.below(100) < 10)
         if role == "object":
-            subject = self.filler(company(verb, "subject", self.topic).draw(chance), subject=True)
+            subject = self.filler(collocates(verb, "subject", self.topic).draw(chance), subject=True)
             return clause._replace(subject=subject, object=clause.subject)
         if VERB_TABLE[verb].frame == "i":
             return clause._replace(place=self.location())
-        return clause._replace(object=self.filler(company(verb, "object", self.topic).draw(chance)))
+        return clause._replace(object=self.filler(collocates(verb, "object", self.topic).draw(chance)))
 
     def _quantity(self, plural: bool) -> tuple[str, int]:
         draw = self.chance.below(100)
@@ -253,17 +255,19 @@ class Sampler:
         return ("every", "some", "many", "few", "this", "no")[(draw - 86) % 6], 0
 
     def _joined(self, phrase: Phrase) -> Phrase:
-        if not self._takes(10, 2):
+        if not self._includes(10, 2):
             return phrase
         if phrase.kind == "PER":
-            other = Phrase(name_table("given", self.topic).draw(self.chance), "PER")
+            conjunct = Phrase(name_table("given", self.topic).draw(self.chance), "PER")
         else:
-            above = company("", ABOVE[phrase.head] or phrase.head, self.topic)
-            other = Phrase(above.draw(self.chance), "noun", phrase.plural, "the" if phrase.determiner == "the" else "a")
-        return phrase._replace(conjunct=other) if other.head != phrase.head else phrase
+            above = collocates("", ABOVE[phrase.head] or phrase.head, self.topic)
+            conjunct = Phrase(
+                above.draw(self.chance), "noun", phrase.plural, "the" if phrase.determiner == "the" else "a"
+            )
+        return phrase._replace(conjunct=conjunct) if conjunct.head != phrase.head else phrase
 
 
-def asked(phrase: Phrase) -> Phrase:
-    """Who or what, in the stead of a phrase."""
+def question_phrase(phrase: Phrase) -> Phrase:
+    """`who` or `what` in place of a phrase."""
     somebody = phrase.kind in ("PER", "pronoun") or (phrase.kind == "noun" and is_a(phrase.head, "person"))
     return Phrase("who" if somebody else "what", "question")

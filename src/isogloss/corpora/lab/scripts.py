@@ -1,7 +1,7 @@
 """Spelling: every sound has one letter in every script, so that transliteration is exact.
 
-Sounds are written inside the laboratory as the letters of its Latin script. Arabic and Georgian letters have
-no capitals: what goes there and back returns in lower case; everything else returns unchanged.
+Sounds are represented by the letters of the Latin script of the laboratory. Arabic and Georgian script have no
+capitals: text that is transliterated there and back is in lower case, and otherwise unchanged.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache
 
 from isogloss.core.registry import check_name
 
-# The same sounds in the same order; Arabic letters follow the Uyghur alphabet, which writes all vowels.
+# the same sounds in the same order; Arabic script as in the Uyghur alphabet, which writes all vowels
 LETTERS = {
     "Latn": "aeiouöüpbtdkgqmnñfvszšžxhčclrj",
     "Cyrl": "аеиоуөүпбтдкгқмнңфвсзшжхһчцлрй",
@@ -22,7 +22,7 @@ CASELESS = {"Arab", "Geor"}
 
 
 def transliterate(text: str, source: str, target: str) -> str:
-    """The same sounds in the letters of another script; other characters stay.
+    """The text in another script; other characters do not change.
 
     >>> transliterate("Nupir", "Latn", "Cyrl"), transliterate("ნუპირ", "Geor", "Latn")
     ('Нупир', 'nupir')
@@ -39,12 +39,12 @@ def _table(source: str, target: str) -> dict[int, str]:
     table = dict(zip(LETTERS[source], LETTERS[target], strict=True))
     if source not in CASELESS and target not in CASELESS:
         table |= {a.upper(): b.upper() for a, b in table.items()}
-    marks = {theirs: ours for ours, theirs in PUNCTUATION.get(source, {}).items()}
+    marks = {script_mark: latin_mark for latin_mark, script_mark in PUNCTUATION.get(source, {}).items()}
     for mark, local in PUNCTUATION.get(target, {}).items():
-        marks[next((m for m, ours in marks.items() if ours == mark), mark)] = local
+        marks[next((m for m, latin_mark in marks.items() if latin_mark == mark), mark)] = local
     return {ord(a): b for a, b in (table | marks).items()}
 
 
 def capitalised(text: str, script: str) -> str:
-    """With a capital first letter, in scripts that have them."""
+    """The text with a capital first letter, in scripts with capitals."""
     return text if script in CASELESS else text[:1].upper() + text[1:]

@@ -1,6 +1,6 @@
-"""Sounds: what the words of a family look like, and the changes by which its daughters drift apart.
+"""Phonology of language families, and the sound changes of their daughter languages.
 
-A change is written as historical linguists write it: `t > d / V_V` turns t into d between vowels.
+Sound changes use the notation of historical linguistics: `t > d / V_V` changes t into d between vowels.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import Chance
 
-VOWELS = "aeiouöüAI"  # A and I stand for a vowel that harmonises with the stem
+VOWELS = "aeiouöüAI"  # A and I: vowels that harmonise with the stem
 CONSONANTS = "pbtdkgqmnñfvszšžxhčclrj"
 CLASSES = {"V": f"[{VOWELS}]", "C": f"[{CONSONANTS}]", "#": "\\b"}
 CHANGE = re.compile(r"(\S+) > (\S+)(?: / (\S*)_(\S*))?")
@@ -22,13 +22,13 @@ HARMONY = {"back": str.maketrans("AI", "au"), "front": str.maketrans("AI", "ei")
 
 @dataclass(frozen=True)
 class Phonology:
-    """The words of a family: which sounds, which syllables, how long."""
+    """The sounds, syllables and word lengths of a family."""
 
-    onsets: str  # a consonant repeated is a more frequent one
+    onsets: str  # repeated consonants are more frequent
     vowels: str
-    codas: str  # "-" stands for none
+    codas: str  # "-": none
     lengths: tuple[int, ...] = (2, 2, 2, 3)  # syllables of a content word
-    affix_vowels: str = ""  # where affixes differ: harmonising vowels
+    affix_vowels: str = ""  # if different from `vowels`: harmonising vowels
 
     def word(self, chance: Chance, kind: str) -> str:
         """A new root, function word or affix (shorter, and often starting with a vowel)."""
@@ -45,27 +45,27 @@ class Phonology:
 def parse_change(change: str) -> tuple[re.Pattern[str], str]:
     match = CHANGE.fullmatch(change)
     if not match:
-        raise UsageError(f"a sound change looks like 't > d / V_V', not '{change}'")
-    old, new, before, after = match.groups(default="")
-    left = f"(?<={_context(before)})" if before and before != "#" else _context(before)
-    right = f"(?={_context(after)})" if after and after != "#" else _context(after)
-    return re.compile(f"{left}{_context(old)}{right}"), "" if new == "∅" else new
+        raise UsageError(f"expected a sound change such as 't > d / V_V', got '{change}'")
+    sound, replacement, before, after = match.groups(default="")
+    lookbehind = f"(?<={_context(before)})" if before and before != "#" else _context(before)
+    lookahead = f"(?={_context(after)})" if after and after != "#" else _context(after)
+    return re.compile(f"{lookbehind}{_context(sound)}{lookahead}"), "" if replacement == "∅" else replacement
 
 
 def evolve(word: str, changes: Sequence[str]) -> str:
-    """A word after the changes, one after another.
+    """A word after a sequence of sound changes.
 
     >>> evolve("pataka", ["t > d / V_V", "p > f / #_", "a > ∅ / _#"])
     'fadak'
     """
     for change in changes:
-        pattern, new = parse_change(change)
-        word = pattern.sub(new, word)
+        pattern, replacement = parse_change(change)
+        word = pattern.sub(replacement, word)
     return word
 
 
 def join(stem: str, affix: str, link: str = "n") -> str:
-    """Stem and suffix (or prefix and stem) as one word; two vowels do not meet.
+    """Stem and suffix (or prefix and stem) as one word, with a linking sound between two vowels.
 
     >>> join("kato", "in"), join("kat", "in")
     ('katonin', 'katin')
@@ -75,7 +75,7 @@ def join(stem: str, affix: str, link: str = "n") -> str:
 
 
 def harmonised(word: str) -> str:
-    """Suffix vowels A and I take the colour of the stem's last vowel.
+    """Suffix vowels A and I harmonise with the last vowel of the stem.
 
     >>> harmonised("kütlAr"), harmonised("kutlAr")
     ('kütler', 'kutlar')

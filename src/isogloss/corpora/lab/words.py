@@ -1,4 +1,4 @@
-"""Words and sentences of the laboratory, with all that is known of each word."""
+"""Words and sentences of the laboratory with their annotation."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ class Word:
     def __init__(self, form: Form, upos: str, deprel: str, key: str, head: Word | None = None):
         self.form, self.lemma, self.features = form
         self.upos, self.deprel, self.key, self.head = upos, deprel, key, head
-        self.entity = ""  # type and address of the entity the word belongs to: "PER s"
+        self.entity = ""  # type and address of the entity of the word: "PER s"
         self.glued = False  # no space before it
-        self.fused = ""  # the surface of the multiword token made of this word and the next
+        self.fused = ""  # surface form of the multiword token of this word and the next
 
 
 class Sentence(NamedTuple):
-    """A meaning in the words of one language."""
+    """A meaning realised in one language."""
 
     code: str
     words: list[Word]
 
     @property
     def tokens(self) -> list[Word]:
-        """Surface tokens: of a fused pair only the first word, which stands for both."""
+        """Surface tokens; the first word of a fused pair represents both."""
         return [word for i, word in enumerate(self.words) if i == 0 or not self.words[i - 1].fused]
 
     @property
     def text(self) -> str:
-        """The sentence as one writes it."""
+        """The text of the sentence."""
         pieces: list[str] = []
         for word in self.tokens:
             if pieces and not word.glued:

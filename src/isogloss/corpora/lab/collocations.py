@@ -1,8 +1,8 @@
-"""How often concepts are mentioned, and together with which: frequencies, topics, favourite company.
+"""Frequencies, topics and collocates of concepts.
 
-Frequencies fall off like Zipf's law, with whole-number weights, and are the same in every language. Every
-verb and noun has its favourite company, so that each concept is known by the company it keeps: this is what
-lets a model line languages up without any parallel text.
+Frequencies follow Zipf's law with integer weights and are the same in every language. Every verb and noun has preferred
+collocates, so that each concept has a characteristic distribution: this lets a model align languages without parallel
+text.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.concepts import ABOVE, ADJECTIVE_LIST, DESCRIBES, VERB_TABLE, WORLD, is_a, members, names
+from isogloss.corpora.lab.concepts import ABOVE, ADJECTIVE_LIST, DESCRIBES, VERB_TABLE, WORLD_SEED, is_a, members, names
 from isogloss.corpora.lab.vocabulary import MANNERS
 
-TOPICS = 16
+TOPIC_COUNT = 16
 TOPIC_BOOST = 12
-AFFINITY = (1, 1, 1, 1, 30)
+AFFINITY_WEIGHTS = (1, 1, 1, 1, 30)
 
 
 class Table(NamedTuple):
-    """Items and the running sums of their weights."""
+    """Items and the cumulative sums of their weights."""
 
     items: Sequence[str]
     sums: Sequence[int]
@@ -37,7 +37,7 @@ def table(items: Sequence[str], weights: Sequence[int]) -> Table:
 
 
 def zipf(items: Sequence[str]) -> list[int]:
-    """Weights that fall with the rank.
+    """Weights that decrease with the rank.
 
     >>> zipf("abcd")
     [200, 150, 120, 100]
@@ -47,28 +47,28 @@ def zipf(items: Sequence[str]) -> list[int]:
 
 @cache
 def topics(concept: str) -> frozenset[int]:
-    """The three topics a concept belongs to (of two at least)."""
-    chance = Chance(WORLD, "topics", concept)
-    return frozenset(chance.below(TOPICS) for _ in range(3))
+    """The topics of a concept: three draws, which may coincide."""
+    chance = Chance(WORLD_SEED, "topics", concept)
+    return frozenset(chance.below(TOPIC_COUNT) for _ in range(3))
 
 
 @cache
-def company(owner: str, role: str, topic: int) -> Table:
-    """What stands in a role of a verb or beside a noun, within a topic."""
-    items, weights = _liking(owner, role)
+def collocates(owner: str, role: str, topic: int) -> Table:
+    """The concepts that may fill a role of a verb or modify a noun, weighted within a topic."""
+    items, weights = _weighted_candidates(owner, role)
     return table(items, [w * (TOPIC_BOOST if topic in topics(item) else 1) for item, w in zip(items, weights)])
 
 
 @cache
-def _liking(owner: str, role: str) -> tuple[Sequence[str], list[int]]:
+def _weighted_candidates(owner: str, role: str) -> tuple[Sequence[str], list[int]]:
     items = _candidates(owner, role)
-    chance = Chance(WORLD, "affinity", owner, role)
-    return items, [_frequency(item) * chance.choose(AFFINITY) for item in items]
+    chance = Chance(WORLD_SEED, "affinity", owner, role)
+    return items, [_frequency(item) * chance.choose(AFFINITY_WEIGHTS) for item in items]
 
 
 @cache
 def _frequency(concept: str) -> int:
-    """How common a concept is: by its rank among its sisters in the table of concepts."""
+    """The frequency of a concept, by its rank among its siblings in the table of concepts."""
     if concept in ABOVE:
         sisters: Sequence[str] = [noun for noun in ABOVE if ABOVE[noun] == ABOVE[concept]]
     else:
@@ -103,7 +103,7 @@ def name_table(kind: str, topic: int) -> Table:
 
 @cache
 def verbs_for(noun: str, role: str, topic: int) -> Table:
-    """Verbs that take the noun in a role: intransitive or transitive as its subject, transitive as its object."""
+    """Verbs that take the noun in a role: intransitive or transitive verbs for subjects, transitive for objects."""
     frames = "it" if role == "subject" else "t"
     items = [
         verb.name
