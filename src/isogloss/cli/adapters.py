@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -13,6 +13,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 
 if TYPE_CHECKING:
+    from isogloss.models.adapters.hooks import Placement as PlacementName
     from isogloss.models.interventions.adapters import Adapter, UseAdapter
 
 ADAPTER_KINDS = ("bottleneck", "lora")
@@ -58,8 +59,9 @@ def new_adapter(kind: str | None, reduction: int | None, placement: str, inverti
         return None
     if check_name(kind, ADAPTER_KINDS, "kind of adapter") == "lora":
         return lora(rank)
-    chosen: Any = placement
-    return language_adapter(reduction or LANGUAGE_REDUCTION, placement=chosen, invertible=invertible)
+    return language_adapter(
+        reduction or LANGUAGE_REDUCTION, placement=cast("PlacementName", placement), invertible=invertible
+    )
 
 
 def adapter_interventions(
@@ -73,18 +75,21 @@ def adapter_interventions(
         raise UsageError("--lora cannot be combined with --adapter or --task-adapter; give only one of them")
     if rank is not None:
         return [lora(rank)]
-    chosen: Any = placement
     language: list[Adapter] = [use_adapter(*below)] if below else []
-    return [*language, task_adapter(reduction or TASK_REDUCTION, placement=chosen)] if below or reduction else []
+    return (
+        [*language, task_adapter(reduction or TASK_REDUCTION, placement=cast("PlacementName", placement))]
+        if below or reduction
+        else []
+    )
 
 
 def swapped_adapters(words: Sequence[str] | None, weights: str) -> dict[str, UseAdapter]:
     """The language adapters for each test set."""
     from isogloss.models.interventions.adapters import use_adapter
 
-    chosen: Any = weights
+    ensemble = cast("Literal['uniform', 'entropy']", weights)
     folders = {lang: str(path).split(",") for lang, path in files_by_language(words or [], "--swap").items()}
     return {
-        lang: use_adapter(*several, weights=chosen if len(several) > 1 else "uniform")
+        lang: use_adapter(*several, weights=ensemble if len(several) > 1 else "uniform")
         for lang, several in folders.items()
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -19,8 +19,10 @@ from isogloss.training.engine.settings import NoisyTrainingSettings
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
+    from isogloss.models.loading.loaded_model import LoadedModel
     from isogloss.results.rows.results import Results
     from isogloss.tasks.task import Task
+    from isogloss.training.adjustment.replay import AlignmentReplay
     from isogloss.training.engine.progress import EpochMetrics
 
 
@@ -173,15 +175,16 @@ def parse_seeds(text: str) -> list[int]:
     return list(range(numbers[0])) if text.strip().isdecimal() else numbers
 
 
-def _replay(files: list[Path], weight: float, anchor: str, repair: bool, device: str | None) -> Any:
+def _replay(files: list[Path], weight: float, anchor: str, repair: bool, device: str | None) -> AlignmentReplay:
     """Continual learning on the bitexts; an anchor that is not a known name is a model folder."""
     from isogloss.cli.adjust import read_bitext
     from isogloss.models.loading.load import load_model
     from isogloss.training.adjustment.replay import ANCHORS, alignment_replay
 
     bitexts = [read_bitext(path, repair) for path in files]
-    held: Any = anchor if anchor in ANCHORS else load_model(anchor, device=device)
-    return alignment_replay(bitexts, weight=weight, anchor=held)
+    if anchor in ANCHORS:
+        return alignment_replay(bitexts, weight=weight, anchor=cast("Literal['original', 'adjusted']", anchor))
+    return alignment_replay(bitexts, weight=weight, anchor=load_model(anchor, device=device))
 
 
 def _check_pattern(pattern: str, targets: list[str], seeds: list[int]) -> None:
@@ -194,7 +197,7 @@ def _check_pattern(pattern: str, targets: list[str], seeds: list[int]) -> None:
 
 
 def _best_of_grid(
-    model: Any,
+    model: LoadedModel,
     task: Task,
     corpora: dict[str, AnyCorpus],
     seed: int,
