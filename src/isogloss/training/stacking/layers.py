@@ -38,11 +38,11 @@ class StackedParser(BiaffineParser):
     def roots(self, sentences: int) -> Tensor:
         return self.root.repeat_interleave(sentences // len(self.root), 0)[:, None]
 
-    def turned(self, dependents: Tensor) -> Tensor:
+    def project_dependents(self, dependents: Tensor) -> Tensor:
         rows = dependents.reshape(len(self.root), -1, dependents.shape[-1]) @ self.arc_weight
         return rows.view(*dependents.shape[:-1], -1)
 
-    def offered(self, heads: Tensor) -> Tensor:
+    def project_heads(self, heads: Tensor) -> Tensor:
         apart = heads.view(len(self.root), -1, *heads.shape[1:])
         return torch.einsum("crij,cswj->cswri", self.relation_weight, apart).flatten(0, 1)
 
