@@ -141,7 +141,7 @@ def test_what_makes_no_sense_is_told(tiny: Tiny, gold: Corpus) -> None:
         ig.align(gold, model=model, layer="best")
     with pytest.raises(UsageError, match="go together"):
         ig.align(gold, model=model, layer=2, gold=gold)
-    with pytest.raises(UsageError, match="two languages, not 3"):
+    with pytest.raises(UsageError, match="expected two languages, got 3"):
         ig.align(ig.Laboratory().parallel(["qla", "qlb", "qlc"], 2), model=model)
     text = ig.ParallelSet({"en": ("A dog.",), "fr": ("Un chien.",)}, ids=("1",))
     with pytest.raises(UsageError, match="words=True"):

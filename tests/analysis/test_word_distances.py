@@ -71,7 +71,7 @@ def test_they_add_and_are_drawn(tiny: Tiny, measured: DistanceHistograms, tmp_pa
 
 
 def test_what_cannot_be_is_told(tiny: Tiny, measured: DistanceHistograms) -> None:
-    with pytest.raises(UsageError, match="no model"):
+    with pytest.raises(UsageError, match="models: expected at least one, got none"):
         ig.word_distances({}, PAIRS)
     with pytest.raises(UnknownName, match="did you mean 'cosine'"):
         measured.plot("cosin")

@@ -126,7 +126,7 @@ def test_pickles_on_disk_need_a_folder(tiny: Tiny, tmp_path: Path) -> None:
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
     options = {"device_map": "auto", "max_memory": {"cpu": size(model) // 2}, "allow_pickle": True}
-    with pytest.raises(InputError, match=r"--offload-folder\) names a folder with room"):
+    with pytest.raises(InputError, match=r"--offload-folder\) names a folder for the weights"):
         load_model(folder, **options)  # type: ignore[arg-type]
     spread = load_model(folder, offload_folder=tmp_path / "disk", **options)  # type: ignore[arg-type]
     np.testing.assert_array_equal(
@@ -138,7 +138,7 @@ def test_wrong_limits_say_what_is_expected(folder: Callable) -> None:
     for wrong in ("20 bananas", "GB", "-1GB", -1, "1e3GB", ""):
         with pytest.raises(UsageError, match="expected a size such as 20GB"):
             parse_size(wrong)
-    with pytest.raises(UsageError, match="GPU 99 named, but"):
+    with pytest.raises(UsageError, match="GPU 99 not found"):
         memory_limits({99: "1GB"})
     with pytest.raises(UsageError, match="expected the number of a GPU or cpu, got 'gpu'"):
         memory_limits({"gpu": "1GB"})
