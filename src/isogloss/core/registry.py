@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from isogloss.core.errors import UnknownName
 
 T = TypeVar("T")
+Facts = dict[str, Any]  # arguments of a definition by name
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -35,7 +36,7 @@ class Registry(Mapping[str, T], Generic[T]):
         """The module that defines a member."""
         return self._members[check_name(name, self._members, self.kind)].split(":")[0]
 
-    def facts(self, name: str) -> dict[str, Any]:
+    def facts(self, name: str) -> Facts:
         """The arguments of a member's definition, `MEMBER = Kind(argument=…)`, read from its source without running it.
 
         Members can so be listed without loading torch. A dict is given by its keys, a nested definition by its
@@ -54,7 +55,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
 
 @cache
-def _facts(module: str, attribute: str) -> dict[str, Any]:
+def _facts(module: str, attribute: str) -> Facts:
     package, _, file = module.rpartition(".")
     tree = ast.parse(files(package).joinpath(f"{file}.py").read_text(encoding="utf-8"))
     return {keyword.arg: _literal(keyword.value) for keyword in _definition(tree, attribute) if keyword.arg}

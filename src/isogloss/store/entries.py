@@ -33,6 +33,7 @@ from isogloss.store.locks import Lock, acquire, held
 
 MANIFEST, MARK = "manifest.json", "isogloss-store.json"
 STORE_VERSION = 1
+Manifest = Mapping[str, Any]  # the note of an entry, with its id, its seconds and the hashes of its files
 DISK_FULL_ERRORS = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
@@ -64,7 +65,7 @@ class Entry:
 
     id: str
     folder: Path
-    manifest: Mapping[str, Any]
+    manifest: Manifest
 
     def file(self, name: str) -> Path:
         """The path of a file, after checking its bytes."""
@@ -140,7 +141,7 @@ class Store:
         return entry
 
     @contextlib.contextmanager
-    def making(self, id: str, note: Mapping[str, Any]) -> Iterator[Path]:
+    def making(self, id: str, note: Mapping[str, object]) -> Iterator[Path]:
         """A folder that becomes the entry when the block ends without an error, and is removed otherwise.
 
         If another process has finished the same entry meanwhile, that entry stays.
@@ -217,7 +218,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         part.unlink(missing_ok=True)
 
 
-def _seal(folder: Path, note: Mapping[str, Any]) -> None:
+def _seal(folder: Path, note: Mapping[str, object]) -> None:
     """Write the manifest, and wait until all files are on the disk."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     hashes = {
@@ -234,13 +235,13 @@ def _seal_of(body: str) -> str:
     return hash_bytes(body.encode(), 16).hex()
 
 
-def _unsealed(id: str, content: bytes) -> Mapping[str, Any]:
+def _unsealed(id: str, content: bytes) -> Manifest:
     try:
         outer = json.loads(content)
         body: str = outer["body"]
         if outer["seal"] != _seal_of(body):
             raise Damaged(id, "the manifest has changed")
-        manifest: dict[str, Any] = json.loads(body)
+        manifest: Manifest = json.loads(body)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Damaged(id, "the manifest cannot be read") from None
     if manifest.get("id") != id:

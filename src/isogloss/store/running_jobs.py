@@ -12,6 +12,7 @@ from typing import Any
 from isogloss.store.entries import Store, write_atomically
 from isogloss.store.locks import STALE_SECONDS, Owner, this_process
 
+NoticeContent = dict[str, Any]
 MIN_NOTICE_SECONDS = 0.5
 
 
@@ -37,7 +38,7 @@ class Notice:
             self._path.unlink(missing_ok=True)
 
 
-def running(store: Store) -> list[dict[str, Any]]:
+def running(store: Store) -> list[NoticeContent]:
     """The notices of the processes that are alive, as far as this machine can know."""
     notices = []
     for path in sorted((store.folder / "running").glob("*.json")):
@@ -47,7 +48,7 @@ def running(store: Store) -> list[dict[str, Any]]:
     return notices
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path) -> NoticeContent | None:
     try:
         notice = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -55,6 +56,6 @@ def _read(path: Path) -> dict[str, Any] | None:
     return notice if isinstance(notice, dict) and {"node", "pid", "started", "told"} <= notice.keys() else None
 
 
-def _alive(notice: Mapping[str, Any]) -> bool:
+def _alive(notice: NoticeContent) -> bool:
     alive = Owner(notice["node"], notice["pid"], notice["started"]).alive()
     return time.time() - notice["told"] < STALE_SECONDS if alive is None else alive

@@ -12,6 +12,8 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.store.entries import Damaged, Store, write_atomically
 
+Content = Mapping[str, Any]  # of a table row or of a study file
+
 
 @dataclass(frozen=True)
 class Run:
@@ -53,8 +55,8 @@ class Record:
     reference: str = "REF"
     text: str = ""  # the default text, which is not part of a condition's label
     continual: str = ""  # the default continual learning, which is not part of a condition's label
-    published: Sequence[Mapping[str, Any]] | None = None  # rows of published values
-    study: Mapping[str, Any] = field(default_factory=dict)  # the study file with all overrides
+    published: Sequence[Content] | None = None  # rows of published values
+    study: Content = field(default_factory=dict)  # the study file with all overrides
     command: str = ""
     written: float = 0.0  # seconds since 1970
 
