@@ -23,7 +23,7 @@ def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: Wor
     source = stage.corpora.source
     dev = loader.load(stage.corpora.dev, source, "dev")
     targets = {name: loader.load(references, name, "test") for name, references in stage.targets.items()}
-    facts = {"run": stage.id, "model": "", "changes": "", "seed": stage.seed}
+    facts: dict[str, str | int] = {"run": stage.id, "model": "", "changes": "", "seed": stage.seed}
     results = evaluate_targets(network, loader.task(network.model), source, dev, targets, facts)
     write_evaluation(results, folder)
 

@@ -39,8 +39,8 @@ def _tasks(value: object) -> object:
 def _seeds(value: object) -> object:
     """A number of seeds, or a list of seeds."""
     seeds = list(range(value)) if isinstance(value, int) and not isinstance(value, bool) else value
-    distinct = isinstance(seeds, list | tuple) and 0 < len(seeds) == len(set(seeds))
-    if distinct and all(type(seed) is int and seed >= 0 for seed in seeds):
+    listed = seeds if isinstance(seeds, list | tuple) else ()
+    if 0 < len(listed) == len(set(listed)) and all(type(seed) is int and seed >= 0 for seed in listed):
         return seeds
     raise SpecError("how many seeds (5), or which ([0, 1, 7])", repr(value))
 
