@@ -62,7 +62,7 @@ def tasks() -> Iterable[Row]:
 
 
 def families() -> Iterable[Row]:
-    from isogloss.models.families.table import FAMILIES
+    from isogloss.models.families import FAMILIES
 
     for name, family in FAMILIES.items():
         yield name, "decoder" if family.causal else "encoder", "pre-LN" if family.final_norm else "post-LN"
@@ -79,6 +79,12 @@ def text_changes() -> Iterable[Row]:
     from isogloss.studies.schema.text_changes import TEXT_CHANGES
 
     return ((name, ", ".join(kind.arguments.model_fields)) for name, kind in TEXT_CHANGES.items())
+
+
+def remedies() -> Iterable[Row]:
+    from isogloss.diagnosis.remedies import REMEDIES
+
+    return ((name, REMEDIES.facts(name)["summary"]) for name in REMEDIES)
 
 
 def schemes() -> Iterable[Row]:
@@ -137,6 +143,7 @@ LISTINGS: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
     "families": (("model type", "kind", "layer norm"), families),
     "changes": (("intervention", "arguments", "result"), changes),
     "text changes": (("text change", "arguments"), text_changes),
+    "remedies": (("remedy", "description"), remedies),
     "schemes": (("scheme", "languages", "reversible", "description"), schemes),
     "backends": (("backend", "module"), backends),
     "adapters": (("folder", "role", "language", "model", "placement", "sizes"), adapters),

@@ -25,7 +25,7 @@ from isogloss.models.adapters.lora import lora
 from isogloss.models.adapters.modules import Bottleneck, Coupling, Mixture
 from isogloss.models.adapters.weights import member_weights
 from isogloss.models.bilstm.baseline import bilstm
-from isogloss.models.families.table import FAMILIES
+from isogloss.models.families import FAMILIES
 from isogloss.models.interventions.adapters import language_adapter, task_adapter, use_adapter
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -88,7 +88,7 @@ def test_places_are_known_wherever_families_are() -> None:
 
 @pytest.mark.parametrize("family", UNLISTED)
 def test_families_that_are_not_described_are_refused(family: str, tiny: Any) -> None:
-    with pytest.raises(UsageError, match=r"not in models/families/table\.py"):
+    with pytest.raises(UsageError, match=r"is not listed in models/families"):
         language_adapter()(own(tiny(family)), seed=0)
 
 
@@ -371,7 +371,7 @@ def test_reading_adapters_draws_no_numbers(tiny: Any, tmp_path: Path) -> None:
 
 
 def test_a_network_without_blocks_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"not in models/families/table\.py"):
+    with pytest.raises(UsageError, match=r"is not listed in models/families"):
         task_adapter()(bilstm(device="cpu"), seed=0)
 
 

@@ -11,8 +11,8 @@ from torch import nn
 from transformers import AutoConfig, AutoModel
 
 from isogloss.core.errors import UsageError
+from isogloss.models.families import FAMILIES
 from isogloss.models.families.discovery import discover_family, family_of
-from isogloss.models.families.table import FAMILIES
 
 MORE = {  # listed beside the families that are tested in full, of the same build
     "roberta": SIZES,

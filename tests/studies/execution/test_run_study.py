@@ -292,7 +292,8 @@ def _shout(corpus: AnyCorpus, arguments: Shout) -> AnyCorpus:
 
 
 def test_text_changes_are_done_where_they_are_told(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(text_changes.TEXT_CHANGES, "shout", TextChangeKind("shout", Shout, _shout))
+    added = {**text_changes.TEXT_CHANGES, "shout": TextChangeKind("shout", Shout, _shout)}
+    monkeypatch.setattr(text_changes, "TEXT_CHANGES", added)
     text = {"plain": [], "half": [{"shout": {"on": ["test"]}}], "less": [{"shout": {"on": ["train", "dev"]}}]}
     results = run(study(bert, seeds=1, text=text, changes={"REF": []}), tmp_path)
     assert not results.failed

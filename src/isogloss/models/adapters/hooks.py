@@ -153,7 +153,7 @@ def adapter_sites(model: LoadedModel) -> AdapterSites:
     """Where the blocks of a model take adapters."""
     if model.family.adapters is None:
         raise UsageError(
-            f"adapters: the family '{model.body.config.model_type}' is not in models/families/table.py: "
+            f"adapters: the family '{model.body.config.model_type}' is not listed in models/families: "
             "the modules at the end of its attention and feed-forward are unknown; lora() needs such an entry too"
         )
     return model.family.adapters

@@ -85,9 +85,7 @@ def attention_layers(model: LoadedModel) -> list[str]:
     """The names of the linear layers of attention in every block."""
     if not model.family.attention:
         model_type = model.body.config.model_type
-        raise UsageError(
-            f"lora: the family '{model_type}' is not in models/families/table.py: its attention is unknown"
-        )
+        raise UsageError(f"lora: the family '{model_type}' is not listed in models/families: its attention is unknown")
     prefixes = [
         f"{model.family.blocks}.{number}.{part}" for number in range(model.layers) for part in model.family.attention
     ]

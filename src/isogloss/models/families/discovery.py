@@ -11,14 +11,14 @@ from transformers import PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING
 
 from isogloss.core.errors import UsageError
+from isogloss.models.families import FAMILIES
 from isogloss.models.families.family import Family
-from isogloss.models.families.table import FAMILIES
 
 
 def family_of(body: PreTrainedModel) -> Family:
-    """The family of a text stack: from the table, or inferred from its modules."""
-    family = FAMILIES.get(body.config.model_type)
-    return family.for_config(body.config) if family else discover_family(body)
+    """The family of a text stack: from the list, or inferred from its modules."""
+    model_type = body.config.model_type
+    return FAMILIES[model_type].for_config(body.config) if model_type in FAMILIES else discover_family(body)
 
 
 def discover_family(body: PreTrainedModel) -> Family:

@@ -1,4 +1,4 @@
-"""The known model families: one entry each, and one line of `FAMILIES`."""
+"""Declarations of the known model families."""
 
 from __future__ import annotations
 
@@ -112,22 +112,3 @@ ISOGLOSS = NormSchemeFamily(
     ),
     adapters=AdapterSites("attention", "feed_forward"),
 )
-
-# `model_type` of the configuration → family
-FAMILIES = {
-    "bert": BERT,
-    "roberta": XLM_R,
-    "xlm-roberta": XLM_R,
-    "xlm-roberta-xl": XLM_R_XL,
-    "xglm": XGLM,
-    "t5": T5_ENCODER,
-    "mt5": MT5_ENCODER,
-    "modernbert": MODERNBERT,
-    "llama": LLAMA,
-    "mistral": LLAMA,
-    "qwen2": LLAMA,
-    "qwen3": QWEN3,
-    "gemma2": GEMMA,
-    "gemma3_text": GEMMA3,
-    "isogloss": ISOGLOSS,
-}

@@ -19,7 +19,7 @@ from transformers import PretrainedConfig
 from transformers.models.bert.modeling_bert import BertEmbeddings
 
 from isogloss.core.errors import UsageError
-from isogloss.models.families.table import FAMILIES
+from isogloss.models.families import FAMILIES
 from isogloss.models.heads.task_head import body_of
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.tasks.examples import Batch

@@ -1,5 +1,4 @@
-"""The interventions that a study file may name. A new one is a file here, with a class of arguments, a function and an
-`InterventionKind`, and a line in the list below."""
+"""The interventions that a study file may name: one file each, and one line in the list below."""
 
 from __future__ import annotations
 
@@ -7,27 +6,23 @@ from typing import Any
 
 from pydantic import SerializeAsAny, ValidationInfo, model_validator
 
-from isogloss.studies.schema.interventions.adapters import LORA, TASK_ADAPTER
-from isogloss.studies.schema.interventions.adjust import ADJUST
-from isogloss.studies.schema.interventions.extend_vocabulary import EXTEND_VOCABULARY
+from isogloss.core.registry import Registry
 from isogloss.studies.schema.interventions.kind import RUN_SEED, InterventionKind
-from isogloss.studies.schema.interventions.language_modeling import ADAPT, LANGUAGE_ADAPTER, PRETRAIN
-from isogloss.studies.schema.interventions.reinit import REINIT
 from isogloss.studies.schema.references import Part, parsed_change
 
-INTERVENTIONS: dict[str, InterventionKind[Any]] = {
-    kind.name: kind
-    for kind in (
-        REINIT,
-        ADAPT,
-        ADJUST,
-        EXTEND_VOCABULARY,
-        LANGUAGE_ADAPTER,
-        TASK_ADAPTER,
-        LORA,
-        PRETRAIN,
-    )
-}
+INTERVENTIONS: Registry[InterventionKind[Any]] = Registry(
+    "intervention",
+    {
+        "reinit": "isogloss.studies.schema.interventions.reinit:REINIT",
+        "adapt": "isogloss.studies.schema.interventions.language_modeling:ADAPT",
+        "adjust": "isogloss.studies.schema.interventions.adjust:ADJUST",
+        "extend_vocabulary": "isogloss.studies.schema.interventions.extend_vocabulary:EXTEND_VOCABULARY",
+        "language_adapter": "isogloss.studies.schema.interventions.language_modeling:LANGUAGE_ADAPTER",
+        "task_adapter": "isogloss.studies.schema.interventions.adapters:TASK_ADAPTER",
+        "lora": "isogloss.studies.schema.interventions.adapters:LORA",
+        "pretrain": "isogloss.studies.schema.interventions.language_modeling:PRETRAIN",
+    },
+)
 
 
 class Intervention(Part):

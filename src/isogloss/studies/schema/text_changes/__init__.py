@@ -1,5 +1,4 @@
-"""The text changes that a study file may name. A new one is a file here, with a class of arguments, a function and a
-`TextChangeKind`, and a line in the list below."""
+"""The text changes that a study file may name: one file each, and one line in the list below."""
 
 from __future__ import annotations
 
@@ -7,22 +6,19 @@ from typing import Any
 
 from pydantic import SerializeAsAny, ValidationInfo, model_validator
 
+from isogloss.core.registry import Registry
 from isogloss.studies.schema.references import Part, parsed_change
-from isogloss.studies.schema.text_changes.code_switch import CODE_SWITCH
 from isogloss.studies.schema.text_changes.kind import TextArguments, TextChangeKind
-from isogloss.studies.schema.text_changes.noise import NOISE
-from isogloss.studies.schema.text_changes.reorder import REORDER
-from isogloss.studies.schema.text_changes.transliterate import TRANSLITERATE
 
-TEXT_CHANGES: dict[str, TextChangeKind[Any]] = {
-    kind.name: kind
-    for kind in (
-        TRANSLITERATE,
-        NOISE,
-        CODE_SWITCH,
-        REORDER,
-    )
-}
+TEXT_CHANGES: Registry[TextChangeKind[Any]] = Registry(
+    "text change",
+    {
+        "transliterate": "isogloss.studies.schema.text_changes.transliterate:TRANSLITERATE",
+        "noise": "isogloss.studies.schema.text_changes.noise:NOISE",
+        "code_switch": "isogloss.studies.schema.text_changes.code_switch:CODE_SWITCH",
+        "reorder": "isogloss.studies.schema.text_changes.reorder:REORDER",
+    },
+)
 
 
 class TextChange(Part):
