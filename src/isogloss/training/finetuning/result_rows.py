@@ -11,7 +11,7 @@ import polars as pl
 from isogloss.results.rows.results import RESULT_COLUMNS
 from isogloss.training.finetuning.evaluation import Evaluation
 
-RunColumns = Mapping[str, str | int]  # column → value
+RunColumns = Mapping[str, object]  # column → value
 Evaluations = Mapping[tuple[str, str], Evaluation]  # by split and target
 
 
