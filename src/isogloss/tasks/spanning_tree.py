@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any
 
 import numba
 import numpy as np
@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isogloss.core.errors import UsageError
 
-F = TypeVar("F", bound=Callable[..., object])
 NO_HEAD = -1  # padding
 NOT_A_NUMBER, NO_TREE = 1, 2
 ERROR_MESSAGES = {
@@ -88,10 +87,10 @@ def decode_tree(scores: ArrayLike) -> list[int]:
     return heads
 
 
-def compiled(function: F) -> F:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function on its first call, and cache it on disk if a cache folder is writable."""
     try:
-        decorated: F = numba.njit(cache=True, nogil=True)(function)
+        decorated: Callable[..., Any] = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
         decorated = numba.njit(nogil=True)(function)
     return decorated
