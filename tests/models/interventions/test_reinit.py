@@ -20,7 +20,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.models.bilstm.baseline import bilstm
-from isogloss.models.families.table import FAMILIES
+from isogloss.models.families import FAMILIES
 from isogloss.models.interventions.reinit import Reinit, reinit
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
