@@ -142,7 +142,7 @@ def test_wrong_limits_say_what_is_expected(folder: Callable) -> None:
         memory_limits({99: "1GB"})
     with pytest.raises(UsageError, match="expected the number of a GPU or cpu, got 'gpu'"):
         memory_limits({"gpu": "1GB"})
-    with pytest.raises(UsageError, match="give device_map='auto' too"):
+    with pytest.raises(UsageError, match="pass device_map='auto', too"):
         load_model(folder("bert"), device="cpu", max_memory={"cpu": "1GB"})
     with pytest.raises(UnknownName, match="unknown device_map 'autto'; did you mean 'auto'"):
         load_model(folder("bert"), device_map="autto")
