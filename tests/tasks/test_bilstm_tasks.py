@@ -147,7 +147,7 @@ def test_command_line_trains_and_predicts(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("model", "option", "said"),
-    [("bilstm", "--grid", "far too low for bilstm"), ("a/b", "--vectors=v", "for the baseline bilstm")],
+    [("bilstm", "--grid", "far too low for bilstm"), ("a/b", "--vectors=v", "--vectors is for the model bilstm")],
 )
 def test_options_that_make_no_sense_are_refused(model: str, option: str, said: str) -> None:
     files = ["--train", "a.conllu", "--dev", "b.conllu", "--test", "en=c.conllu"]

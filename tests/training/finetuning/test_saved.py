@@ -38,9 +38,9 @@ def test_plain_transformers_loads_it(bert: LoadedModel, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("task", ["pos", "parse"])
-@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "xglm", "mt5", "llama", "bart"])
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "xglm", "mt5", "llama", "bart", "isogloss"])
 def test_it_comes_back_and_predicts_the_same(tmp_path: Path, family: str, task: str) -> None:
-    """XGLM, mT5 and BART have no class of their own for tags here, and no family has a parser's."""
+    """XGLM, mT5 and BART have no class for tags here, and no family has one for parsers; "isogloss" is a NormFormer."""
     tuned = untrained(load_model(build(family, tmp_path / "base"), device="cpu"), task)
     save_finetuned(tuned, tmp_path / "model")
     again = load_finetuned(tmp_path / "model", device="cpu")
@@ -67,6 +67,8 @@ def test_saving_replaces_what_was_there(bert: LoadedModel, tmp_path: Path) -> No
     ("change", "error", "said"),
     [
         ({"class": "os:system"}, UsageError, "not a class of the transformers package"),
+        ({"class": "isogloss.models.normformer.network:nn"}, UsageError, "not a class of the transformers package"),
+        ({"class": "transformers.models.bert.modeling_bert:torch"}, InputError, "no transformers.models"),
         ({"class": "transformers.models.bert.modeling_bert:Nothing"}, InputError, "no transformers.models"),
         ({"task": "pso"}, UnknownName, "did you mean 'pos'"),
     ],

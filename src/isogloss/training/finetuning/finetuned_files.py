@@ -12,37 +12,41 @@ import os
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from torch import nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from isogloss import __version__
 from isogloss.core.errors import InputError, UsageError
 from isogloss.models.adapters.files import restore_adapters
 from isogloss.models.bilstm.baseline import WordVectors, wrap_bilstm
+from isogloss.models.heads.task_head import body_of
 from isogloss.models.loading.library_messages import quiet_library
 from isogloss.models.loading.loaded_model import wrap_network
 from isogloss.models.loading.save import atomic_folder, save_model
+from isogloss.models.normformer.create import AUTO_CLASSES
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_for_model
 from isogloss.tasks.task import Task
 from isogloss.training.finetuning.finetune import FineTuned
 
 METADATA_FILE, HEAD_FILE, BODY_PREFIX = "isogloss.json", "head.safetensors", "body."
+Metadata = TypedDict("Metadata", {"task": str, "labels": dict[str, list[str]], "class": str, "whole": bool})
 
 
 def save_finetuned(tuned: FineTuned, folder: str | os.PathLike[str]) -> None:
     """Write network, tokenizer and task to a folder, atomically."""
-    is_library_network = isinstance(tuned.network, transformers.PreTrainedModel)
-    saved: Any = tuned.network if is_library_network else tuned.network.body
+    is_library_network = isinstance(tuned.network, PreTrainedModel)
+    saved = tuned.network if isinstance(tuned.network, PreTrainedModel) else body_of(tuned.network)
     metadata = {
         "isogloss": __version__,
         "task": tuned.task.name,
         "labels": {name: list(values) for name, values in tuned.labels.items()},
-        "class": f"{type(saved).__module__}:{type(saved).__name__}",
+        "class": class_path(type(saved)),
         "whole": is_library_network,
         "made_from": tuned.model.name,
     }
@@ -65,22 +69,27 @@ def load_finetuned(
     target_device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     saved, tokenizer = _read_network(folder, _network_class(folder, metadata["class"]))
     body = saved.base_model if metadata["whole"] else saved
-    is_bilstm = isinstance(body, WordVectors)
-    model = wrap_bilstm(str(folder), body, tokenizer) if is_bilstm else wrap_network(str(folder), body, body, tokenizer)
+    if isinstance(body, WordVectors):
+        model = wrap_bilstm(str(folder), body, tokenizer)
+    else:
+        model = wrap_network(str(folder), body, body, tokenizer)
     task = task_for_model(restore_adapters(model, folder), task)
     network = saved if metadata["whole"] else _load_head(task.network(model, labels), folder / HEAD_FILE)
     return FineTuned(task, model, labels, network.to(target_device).eval())
 
 
-def _read_network(folder: Path, network_class: Any) -> tuple[Any, Any]:
+def _read_network(
+    folder: Path, network_class: type[PreTrainedModel]
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Network and tokenizer. Missing weights, which would be random, are an error."""
     try:
         with quiet_library():
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-            options: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True, "output_loading_info": True}
-            if "add_pooling_layer" in inspect.signature(network_class).parameters:
-                options["add_pooling_layer"] = False  # a body without head has none
-            network, loading_info = network_class.from_pretrained(folder, **options)
+            has_pooler = "add_pooling_layer" in inspect.signature(network_class).parameters
+            options = {"add_pooling_layer": False} if has_pooler else {}  # a body without head has none
+            network, loading_info = network_class.from_pretrained(
+                folder, dtype=torch.float32, use_safetensors=True, output_loading_info=True, **options
+            )
     except Exception as error:  # damaged files raise errors of many kinds
         raise InputError(folder, "a loadable network", f"{type(error).__name__}: {error}".splitlines()[0]) from None
     if missing := sorted(loading_info["missing_keys"]):
@@ -100,30 +109,40 @@ def _load_head(network: nn.Module, path: Path) -> nn.Module:
     return network
 
 
-def _read_metadata(folder: Path) -> dict[str, Any]:
+def _read_metadata(folder: Path) -> Metadata:
     path = folder / METADATA_FILE
     try:
-        metadata: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        metadata: Metadata = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
         advice = "only models that `isogloss transfer --out` saved can predict"
         raise InputError(folder, f"a fine-tuned model with {METADATA_FILE}", "none there", advice=advice) from None
     except ValueError as error:
         raise InputError(path, "JSON", str(error)) from None
-    missing = {"task", "labels", "class", "whole"} - metadata.keys() if isinstance(metadata, dict) else {"task"}
+    missing = Metadata.__required_keys__ - metadata.keys() if isinstance(metadata, dict) else {"task"}
     if missing:
         raise InputError(path, "task, labels, class and whole", f"no {', '.join(sorted(missing))}")
     return metadata
 
 
-def _network_class(folder: Path, name: str) -> Any:
-    """The class of the network. Only classes of transformers are imported: a file must not choose what code runs."""
+def class_path(network_class: type[nn.Module]) -> str:
+    return f"{network_class.__module__}:{network_class.__name__}"
+
+
+ISOGLOSS_CLASSES = {class_path(network_class): network_class for network_class in (WordVectors, *AUTO_CLASSES.values())}
+
+
+def _network_class(folder: Path, name: str) -> type[PreTrainedModel]:
+    """A class of transformers or one of `ISOGLOSS_CLASSES`; no others, because a file must not choose what code runs."""
+    if name in ISOGLOSS_CLASSES:
+        return ISOGLOSS_CLASSES[name]
     module, _, attribute = name.partition(":")
-    if name == f"{WordVectors.__module__}:{WordVectors.__name__}":
-        return WordVectors
     if not module.startswith("transformers.models."):
         raise UsageError(f"{folder}: '{name}' is not a class of the transformers package, so it is not loaded")
     try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError):
-        got = f"no {name} in transformers {transformers.__version__}"
-        raise InputError(folder / METADATA_FILE, "a class that the installed transformers has", got) from None
+        network_class = getattr(import_module(module), attribute)
+        if issubclass(network_class, PreTrainedModel):
+            return network_class
+    except (ImportError, AttributeError, TypeError):
+        pass
+    got = f"no {name} in transformers {transformers.__version__}"
+    raise InputError(folder / METADATA_FILE, "a class that the installed transformers has", got)
