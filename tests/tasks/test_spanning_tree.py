@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from numpy.typing import ArrayLike
 
 from isogloss.core.errors import UsageError
-from isogloss.tasks.spanning_tree import MIN_SENTENCES_PER_THREAD, compiled, decode_tree, decode_trees
+from isogloss.tasks.spanning_tree import MIN_SENTENCES_PER_THREAD, compiled, decode_trees
 
 
 @cache
@@ -23,6 +24,11 @@ def all_trees(n: int) -> np.ndarray:
     for _ in range(n):
         node = np.take_along_axis(heads, node, axis=1)
     return choices[(node == 0).all(1) & ((choices == 0).sum(1) == 1)]
+
+
+def decode_tree(scores: ArrayLike) -> list[int]:
+    heads: list[int] = decode_trees(np.asarray(scores)[None])[0].tolist()
+    return heads
 
 
 def tree_scores(scores: np.ndarray, trees: np.ndarray) -> np.ndarray:

@@ -7,24 +7,11 @@ metrics read them as the CoNLL script does, an `I-` that continues nothing begin
 from __future__ import annotations
 
 from isogloss.core.errors import UsageError, shown
-from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.ner import NerSentence
 from isogloss.metrics.spans import span_counts, token_counts
-from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks.bilstm import BilstmDefaults
-from isogloss.tasks.bilstm_tagging import bilstm_tagger
-from isogloss.tasks.examples import Example
-from isogloss.tasks.tagging import encode_tagged, predict_tags, tag_entropy, tag_labels, tag_loss, tag_network
-from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
-
-
-def labels(corpus: Corpus[NerSentence]) -> Labels:
-    return tag_labels((sentence.tags for sentence in corpus), corpus.origin or corpus.lang, "entity tags")
-
-
-def encode(model: LoadedModel, corpus: Corpus[NerSentence], labels: Labels, subword: str = "first") -> list[Example]:
-    words, tags = [sentence.words for sentence in corpus], [sentence.tags for sentence in corpus]
-    return encode_tagged(model, words, tags, labels, subword)
+from isogloss.tasks.tagging import tagging_task
+from isogloss.tasks.task import Metric, TaskDefaults
 
 
 def gold(sentence: NerSentence) -> list[str]:
@@ -38,23 +25,16 @@ def gold(sentence: NerSentence) -> list[str]:
     return tags
 
 
-def annotate(sentence: NerSentence, tags: list[str]) -> NerSentence:
-    return sentence.with_tags(tags)
-
-
-TASK = Task(
+TASK = tagging_task(
     name="ner",
     summary="named entities in BIO: F1 of whole entities, micro F1 of tokens",
     corpus="ner",
     metrics={"f1": Metric(span_counts, "f1"), "token_f1": Metric(token_counts, "f1")},
     defaults=TaskDefaults(epochs=6, batch=16, learning_rate=3.5e-5),
-    labels=labels,
-    network=tag_network,
-    encode=encode,
-    loss=tag_loss,
-    predict=predict_tags,
-    entropy=tag_entropy,
+    tags=lambda sentence: sentence.tags,
+    tag_name="entity tags",
     gold=gold,
-    annotate=annotate,
-    bilstm=bilstm_tagger(BilstmDefaults(30, 32, 2e-3), lambda sentence: sentence.tags, crf=True),
+    annotate=NerSentence.with_tags,
+    bilstm=BilstmDefaults(epochs=30, batch=32, learning_rate=2e-3),
+    crf=True,
 )

@@ -84,10 +84,6 @@ def gold(pair: NliPair) -> str:
     return pair.label
 
 
-def annotate(pair: NliPair, label: str) -> NliPair:
-    return replace(pair, label=label)
-
-
 TASK = Task(
     name="nli",
     summary="natural language inference: accuracy",
@@ -101,5 +97,5 @@ TASK = Task(
     predict=predict,
     entropy=entropy,
     gold=gold,
-    annotate=annotate,
+    annotate=lambda pair, label: replace(pair, label=label),
 )

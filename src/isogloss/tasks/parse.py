@@ -1,7 +1,8 @@
 """Dependency parsing: head and relation of each syntactic word; LAS and UAS as defined by CoNLL 2018.
 
 Heads are the best tree with a single root by the sum of log-probabilities. The relation is the most probable one given
-the head; `root` is only for the child of the root.
+the head; `root` is only for the child of the root. With the BiLSTM baseline, universal tags, if the treebank has them,
+are an auxiliary loss.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.attachment import Arc, attachment_counts
+from isogloss.models.bilstm.baseline import WordVectors
+from isogloss.models.bilstm.networks import BilstmParser
 from isogloss.models.heads.biaffine import BiaffineParser, ParserScores
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.tasks.bilstm_parsing import BILSTM_PARSER
+from isogloss.tasks.bilstm import BilstmDefaults, encoder_inputs, vocabulary_sizes
 from isogloss.tasks.examples import Batch, Example
-from isogloss.tasks.losses import mean_entropy
+from isogloss.tasks.losses import mean_cross_entropy, mean_entropy
 from isogloss.tasks.parser_outputs import RELATIONS, decode_predictions, parser_loss, tree_arrays
-from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
+from isogloss.tasks.tagging import TAGS, tag_numbers
+from isogloss.tasks.task import BilstmParts, Labels, Metric, Task, TaskDefaults
 from isogloss.tasks.windows import add_arrays, encode_sentences
 
 
@@ -35,9 +39,9 @@ def network(model: LoadedModel, labels: Labels) -> nn.Module:
     return BiaffineParser(model, tuple(labels[RELATIONS]))
 
 
-def encode(model: LoadedModel, corpus: Corpus[Tree], labels: Labels, subword: str = "first") -> list[Example]:
+def encode(model: LoadedModel, corpus: Corpus[Tree], labels: Labels) -> list[Example]:
     """Sentences as windows, with the arrays `heads` and `relations`."""
-    examples = encode_sentences(model, [tree.words for tree in corpus], subword)
+    examples = encode_sentences(model, [tree.words for tree in corpus])
     return [add_arrays(example, tree_arrays(tree, labels)) for example, tree in zip(examples, corpus, strict=True)]
 
 
@@ -75,6 +79,34 @@ def annotate(tree: Tree, arcs: list[Arc]) -> Tree:
     return tree.with_nodes(head=[str(head) for head, _ in arcs], deprel=[relation for _, relation in arcs])
 
 
+def _bilstm_network(model: LoadedModel, labels: Labels) -> BilstmParser:
+    body = cast(WordVectors, model.body)
+    return BilstmParser(body, *vocabulary_sizes(labels), len(labels[RELATIONS]), len(labels.get(TAGS, ())))
+
+
+def _bilstm_loss(network: nn.Module, batch: Batch) -> Tensor:
+    """The loss of the trees plus that of the tags, which are predicted beside them and not used as inputs."""
+    scores, tags = network(encoder_inputs(batch))
+    tree_loss = parser_loss(cast(BilstmParser, network), scores, batch)
+    return tree_loss if tags is None else tree_loss + mean_cross_entropy(tags, batch.arrays[TAGS])
+
+
+@torch.no_grad()
+def _predict_bilstm(network: nn.Module, batch: Batch, labels: Labels) -> list[list[Arc]]:
+    scores, _ = network(encoder_inputs(batch))
+    return decode_predictions(cast(BilstmParser, network), scores, batch, labels)
+
+
+def _bilstm_arrays(tree: Tree, labels: Labels) -> dict[str, list[int]]:
+    tags = {TAGS: tag_numbers(tree.upos, labels)} if TAGS in labels else {}
+    return {**tree_arrays(tree, labels), **tags}
+
+
+def _tag_labels(corpus: Corpus[Tree]) -> Labels:
+    tags = {tag for tree in corpus for tag in tree.upos if tag != "_"}
+    return {TAGS: tuple(sorted(tags))} if tags else {}
+
+
 TASK = Task(
     name="parse",
     summary="dependency trees: labelled and unlabelled attachment score",
@@ -89,5 +121,12 @@ TASK = Task(
     entropy=entropy,
     gold=gold,
     annotate=annotate,
-    bilstm=BILSTM_PARSER,
+    bilstm=BilstmParts(
+        BilstmDefaults(epochs=50, batch=32, learning_rate=3e-3),
+        _bilstm_network,
+        _bilstm_loss,
+        _predict_bilstm,
+        _bilstm_arrays,
+        _tag_labels,
+    ),
 )

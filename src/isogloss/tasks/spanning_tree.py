@@ -26,19 +26,17 @@ ERROR_MESSAGES = {
     NOT_A_NUMBER: "hold NaN or +inf; training may have diverged",
     NO_TREE: "forbid (-inf) every tree with a single root",
 }
-MIN_SENTENCES_PER_THREAD, MAX_THREADS = (
-    128,
-    8,
-)  # more threads take longer to start than they save
+MIN_SENTENCES_PER_THREAD = 128  # fewer are decoded sooner than a thread starts
+MAX_THREADS = 8
 
 # rows of `nodes`, the state of each node during the search
-HEAD_ROW, COMPONENT_ROW = 0, 1  # the word or root that enters it; the newest node that holds it (of words only)
-MEMBER_ROW, SIBLING_ROW = (
-    2,
-    3,
-)  # a node of the cycle it stands for; the next node of the cycle it is in, 0 after the last
-POSITION_ROW, DONE_ROW = 4, 5  # where it is on the path, or NOWHERE; whether the root reaches it
-PATH_ROW = 6  # the node at each place of the path
+HEAD_ROW = 0  # the word or root that enters it
+COMPONENT_ROW = 1  # of words only: the newest node that contains it
+MEMBER_ROW = 2  # a node of the cycle that it replaces
+SIBLING_ROW = 3  # the next node of the cycle that it is in; 0 after the last
+POSITION_ROW = 4  # its position on the path, or NOT_ON_PATH
+DONE_ROW = 5  # whether the root reaches it
+PATH_ROW = 6  # the node at each position of the path
 N_ROWS, NOT_ON_PATH = 7, -1
 
 
@@ -74,16 +72,6 @@ def decode_trees(scores: ArrayLike, lengths: ArrayLike | None = None) -> NDArray
     else:
         with ThreadPoolExecutor(MAX_THREADS) as pool:  # compiled code lets go of the interpreter lock
             list(pool.map(decode, range(0, len(array), size)))
-    return heads
-
-
-def decode_tree(scores: ArrayLike) -> list[int]:
-    """The best heads of one sentence, for scores `(words, 1 + words)`.
-
-    >>> decode_tree([[2.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
-    [2, 0]
-    """
-    heads: list[int] = decode_trees(np.asarray(scores)[None])[0].tolist()
     return heads
 
 

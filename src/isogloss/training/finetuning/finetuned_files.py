@@ -40,20 +40,21 @@ Metadata = TypedDict("Metadata", {"task": str, "labels": dict[str, list[str]], "
 
 def save_finetuned(tuned: FineTuned, folder: str | os.PathLike[str]) -> None:
     """Write network, tokenizer and task to a folder, atomically."""
-    is_library_network = isinstance(tuned.network, PreTrainedModel)
-    saved = tuned.network if isinstance(tuned.network, PreTrainedModel) else body_of(tuned.network)
+    network = tuned.network
+    saved = network if isinstance(network, PreTrainedModel) else body_of(network)
+    is_whole = saved is network
     metadata = {
         "isogloss": __version__,
         "task": tuned.task.name,
         "labels": {name: list(values) for name, values in tuned.labels.items()},
         "class": class_path(type(saved)),
-        "whole": is_library_network,
+        "whole": is_whole,
         "made_from": tuned.model.name,
     }
     with atomic_folder(folder, replace=True) as part:
         save_model(replace(tuned.model, network=saved, pooler={}), part)
-        if not is_library_network:
-            head = {k: v.contiguous() for k, v in tuned.network.state_dict().items() if not k.startswith(BODY_PREFIX)}
+        if not is_whole:
+            head = {k: v.contiguous() for k, v in network.state_dict().items() if not k.startswith(BODY_PREFIX)}
             save_file(head, part / HEAD_FILE)
         (part / METADATA_FILE).write_text(json.dumps(metadata, ensure_ascii=False, indent=1), encoding="utf-8")
 
@@ -132,7 +133,7 @@ ISOGLOSS_CLASSES = {class_path(network_class): network_class for network_class i
 
 
 def _network_class(folder: Path, name: str) -> type[PreTrainedModel]:
-    """A class of transformers or one of `ISOGLOSS_CLASSES`; no others, because a file must not choose what code runs."""
+    """A class of transformers or of isogloss; no others, because a file must not choose what code runs."""
     if name in ISOGLOSS_CLASSES:
         return ISOGLOSS_CLASSES[name]
     module, _, attribute = name.partition(":")
