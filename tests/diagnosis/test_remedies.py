@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from isogloss.core.errors import UnknownName
@@ -69,13 +71,13 @@ def test_each_remedy_is_one_more_step() -> None:
 
 def test_studies_of_systems_can_be_read() -> None:
     sizes = TrainingSizes(finetune={"epochs": 3}, bilstm={"epochs": 9}, adapt={"epochs": 2}, vocabulary=7)
-    four = study_of(comparison_study(FULL, sizes, [0, 1], 1))
+    four = study_of(comparison_study(replace(FULL, sizes=sizes, seeds=(0, 1))))
     assert list(four.models) == ["fine-tuned", "adapted", "monolingual", "BiLSTM"]
     assert [four.settings_of("pos", name).get("epochs") for name in four.models] == [3, 3, 3, 9]
     every = Treatment()
     for name in ("noise", "code-switching", "adapters", "vocabulary", "transliterate"):
         every = REMEDIES[name].apply(every)
-    study = study_of(treatment_study(every, FULL, sizes, [5], 2))
+    study = study_of(treatment_study(every, replace(FULL, sizes=sizes, seeds=(5,), threads=2)))
     (model,) = study.models.values()
     assert [change.name for change in model.changes] == ["extend_vocabulary", "language_adapter", "task_adapter"]
     assert model.changes[0].arguments.text == ("transliterated:lab:qlj/train/9",)  # type: ignore[attr-defined]
@@ -89,10 +91,10 @@ def test_studies_of_systems_can_be_read() -> None:
 
 def test_without_raw_text_two_systems_are_compared() -> None:
     bare = DiagnosisInputs("laboratory", "qlj", "pos", FULL.train, FULL.dev, FULL.test)
-    assert list(study_of(comparison_study(bare, TrainingSizes(), [0], 1)).models) == ["fine-tuned", "BiLSTM"]
+    assert list(study_of(comparison_study(bare)).models) == ["fine-tuned", "BiLSTM"]
 
 
 def test_one_system_alone() -> None:
-    study = select_model(comparison_study(FULL, TrainingSizes(finetune={"epochs": 3}), [0], 1), "BiLSTM")
+    study = select_model(comparison_study(replace(FULL, sizes=TrainingSizes(finetune={"epochs": 3}))), "BiLSTM")
     assert study["models"] == {"BiLSTM": "bilstm"} and study["settings"] == {}
     assert study_of(study).settings_of("pos", "BiLSTM") == {}

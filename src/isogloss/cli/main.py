@@ -10,32 +10,12 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from isogloss import __version__
-from isogloss.cli import (
-    adapt,
-    adjust,
-    align,
-    clean,
-    demo,
-    diagnose,
-    extend,
-    gc,
-    lab,
-    ls,
-    predict,
-    pretrain,
-    report,
-    serve,
-    similarity,
-    transfer,
-    transliterate,
-    validate,
-)
-from isogloss.cli import run as run_command
 from isogloss.cli.arguments import spread_lists
 from isogloss.cli.screen import print_error
 from isogloss.core.errors import IsoglossError, UnknownName, UsageError
@@ -46,43 +26,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Measure, explain and repair zero-shot cross-lingual transfer in multilingual language models.",
 )
-app.command("demo")(demo.demo)
-app.command("similarity")(similarity.similarity)
-app.command("transfer")(transfer.transfer)
-app.command("predict")(predict.predict)
-app.command("pretrain")(pretrain.pretrain)
-app.command("adapt")(adapt.adapt)
-app.command("extend")(extend.extend)
-app.command("adjust")(adjust.adjust)
-app.command("align")(align.align)
-app.command("transliterate")(transliterate.transliterate)
-app.command("clean")(clean.clean)
-app.command("diagnose")(diagnose.diagnose)
-app.command("run")(run_command.run)
-app.command("report")(report.report)
-app.command("serve")(serve.serve)
-app.command("gc")(gc.gc)
-app.command("ls")(ls.ls)
-app.command("validate")(validate.validate)
-app.command("lab")(lab.lab)
+COMMANDS = (  # in the order of `isogloss --help`; each is a function in a module of the same name
+    *("demo", "similarity", "transfer", "predict", "pretrain", "adapt", "extend", "adjust", "align", "transliterate"),
+    *("clean", "diagnose", "run", "report", "serve", "gc", "ls", "validate", "lab"),
+)
+for name in COMMANDS:
+    app.command(name)(getattr(import_module(f"isogloss.cli.{name}"), name))
 
-LIST_OPTIONS = [
-    "--parallel",
-    "--against",
-    "--test",
-    "--text",
-    "--mix",
-    "--swap",
-    "--set",
-    "--option",
-    "--source",
-    "--comparable",
-    "--finetune",
-    "--bilstm",
-    "--adapt",
-    "--pretrain",
-    "--max-memory",
-]  # options that may be followed by several words
+LIST_OPTIONS = (  # options that may be followed by several words
+    *("--parallel", "--against", "--test", "--text", "--mix", "--swap", "--set", "--option", "--source"),
+    *("--comparable", "--finetune", "--bilstm", "--adapt", "--pretrain", "--max-memory"),
+)
 
 
 def _show_version(requested: bool) -> None:
@@ -133,8 +87,8 @@ def _explain(error: Exception, arguments: Sequence[str], debug: bool) -> tuple[s
         return _with_options(str(error), arguments), error.exit_code
     if isinstance(error, IsoglossError):
         return str(error), error.exit_code
-    if hasattr(error, "format_message") and hasattr(error, "exit_code"):
-        return f"{error.format_message()} (isogloss --help lists commands and options)", error.exit_code
+    if format_message := getattr(error, "format_message", None):
+        return f"{format_message()} (isogloss --help lists commands and options)", int(getattr(error, "exit_code", 2))
     return f"unexpected {type(error).__name__}: {error}" + ("" if debug else " (--debug shows the traceback)"), 1
 
 

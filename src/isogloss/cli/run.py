@@ -27,8 +27,7 @@ Overrides = Annotated[
     ),
 ]
 StoreFolder = Annotated[
-    Path | None,
-    typer.Option("--store", help="Folder of the store; by default $ISOGLOSS_STORE or isogloss-store."),
+    Path | None, typer.Option("--store", help="Folder of the store; by default $ISOGLOSS_STORE or isogloss-store.")
 ]
 
 
@@ -44,8 +43,7 @@ def run(
     ] = None,
     per_gpu: Annotated[int | None, typer.Option(min=1, help="Number of runs that share a GPU.")] = None,
     stack: Annotated[
-        int,
-        typer.Option(min=1, help="Train up to N runs that differ only in weights and seeds as one network (GPU)."),
+        int, typer.Option(min=1, help="Train up to N runs that differ only in weights and seeds as one network (GPU).")
     ] = 1,
     option: Annotated[
         list[str] | None,

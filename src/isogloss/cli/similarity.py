@@ -143,11 +143,7 @@ def _show_shapes(curves: Curves) -> None:
         for row in curves.shapes.iter_rows(named=True)
     ]
     if peaks:
-        show_table(
-            "first align, then predict?",
-            ("model", "pair", "index", "peak", "rises, then falls"),
-            peaks,
-        )
+        show_table("first align, then predict?", ("model", "pair", "index", "peak", "rises, then falls"), peaks)
 
 
 def _show_neurons(curves: Curves, neurons: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +41,7 @@ from isogloss.diagnosis.report import write_report
 from isogloss.diagnosis.search import remedy_frame, search_remedies, select_remedies, start_search
 from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.study_runner import StudyOutcome, StudyRunner, concatenate_results
-from isogloss.diagnosis.treatments import (
-    DiagnosisInputs,
-    StudyDocument,
-    TrainingSizes,
-    Treatment,
-    fit_batch_sizes,
-    treatment_study,
-)
+from isogloss.diagnosis.treatments import DiagnosisInputs, StudyDocument, TrainingSizes, fit_batch_sizes
 from isogloss.diagnosis.verdict import Verdict, system_scores
 from isogloss.diagnosis.zero_shot import candidate_treatments, estimate_score, transfer_study
 from isogloss.languages.codes import canonical
@@ -133,19 +126,16 @@ def diagnose(
     texts = {name: references(f"{name}-text", corpus, folder) for name, corpus in (comparable or {}).items()}
     with limited_threads(threads):
         inspection = inspect_model(inputs, tuple(sources), parallel, texts, device)
-    options: dict[str, int | str | None] = {} if workers is None else {"workers": workers}
-    if per_gpu != 1:
-        options["per_gpu"] = per_gpu
-    diagnosis = _Diagnosis(
+    limits = {"workers": workers, "per_gpu": None if per_gpu == 1 else per_gpu}
+    options = {name: limit for name, limit in limits.items() if limit is not None}
+    runner = StudyRunner(folder, Store(store or folder / "store"), device, backend, options, watch)
+    inputs = replace(
         inputs,
-        inspection,
-        sources,
-        _fitted_sizes(sizes or default_sizes(code), inputs),
-        tuple(range(seeds) if isinstance(seeds, int) else seeds),
-        threads,
-        StudyRunner(folder, Store(store or folder / "store"), device, backend, options, watch),
-        report_progress,
+        sizes=_fitted_sizes(sizes or default_sizes(code), inputs),
+        seeds=tuple(range(seeds) if isinstance(seeds, int) else seeds),
+        threads=threads,
     )
+    diagnosis = _Diagnosis(inputs, inspection, sources, runner, report_progress)
     verdict = diagnosis.supervised(remedies, budget) if inputs.train else diagnosis.zero_shot()
     verdict.write()
     write_report(verdict)
@@ -168,9 +158,6 @@ class _Diagnosis:
     inputs: DiagnosisInputs
     inspection: ModelInspection
     sources: Sources
-    sizes: TrainingSizes
-    seeds: Sequence[int]
-    threads: int
     runner: StudyRunner
     report_progress: Callable[[str], None]
 
@@ -183,12 +170,12 @@ class _Diagnosis:
         selected = select_remedies(remedies, self.inputs, self.inspection.findings)
         systems = "four systems" if self.inputs.text else "two systems: no raw text for adaptation"
         self.report_progress(f"comparing {systems}")
-        outcome = self._run(comparison_study(self.inputs, self.sizes, self.seeds, self.threads))
+        outcome = self._run(comparison_study(self.inputs))
         start = start_search(outcome, self.metric)
         self.runner.remove_networks([outcome], outcome.best_run(start.best.system, self.metric))
         budget_seconds = None if budget is None else 60 * budget
         state = search_remedies(
-            start, selected, self.runner, self._treatment_study, self.metric, budget_seconds, self.report_progress
+            start, selected, self.runner, self.inputs, self.metric, budget_seconds, self.report_progress
         )
         models = outcome.plan.study.models
         baselines = [name for name in BASELINES if name in models]
@@ -207,7 +194,7 @@ class _Diagnosis:
             by_bilstm=classify([row for row in differences if row.baseline == BILSTM]).level,
             repaired=below_no_baseline(after_remedies),
             differences=frame,
-            remedies=state.frame(self.metric),
+            remedies=remedy_frame(state.rows, state.results, self.metric),
         )
 
     def zero_shot(self) -> Verdict:
@@ -216,12 +203,8 @@ class _Diagnosis:
         self.report_progress(f"no labelled data: zero-shot transfer from {source}")
         is_first = source == next(iter(self.sources))
         treatments = candidate_treatments(self.inputs, script_and_name(source)[0], first=is_first)
-        outcomes = [
-            self._run(
-                transfer_study(treatment, self.inputs, source, self.sources, self.sizes, self.seeds, self.threads)
-            )
-            for treatment in treatments
-        ]
+        studies = [transfer_study(treatment, self.inputs, source, self.sources) for treatment in treatments]
+        outcomes = [self._run(study) for study in studies]
         results = concatenate_results(outcomes)
         return self._verdict(
             outcomes[-1],
@@ -234,17 +217,9 @@ class _Diagnosis:
             differences=compare_systems(results, [], self.metric),
             remedies=remedy_frame((), results, self.metric),
             estimate=estimate_score(
-                results,
-                self.metric,
-                source,
-                self.inputs.lang,
-                list(self.sources),
-                self.inspection.similarities,
+                results, self.metric, source, self.inputs.lang, list(self.sources), self.inspection.similarities
             ),
         )
-
-    def _treatment_study(self, treatment: Treatment) -> StudyDocument:
-        return treatment_study(treatment, self.inputs, self.sizes, self.seeds, self.threads)
 
     def _run(self, study: StudyDocument) -> StudyOutcome:
         """Run a study that everything after it depends on: a failed run is an error."""

@@ -49,11 +49,7 @@ LABORATORY_SIZES = TrainingSizes(
 
 
 def collect_inputs(
-    model: LoadedModel | str | os.PathLike[str],
-    lang: str,
-    task: str,
-    folder: Path,
-    corpora: Mapping[str, CorpusInput],
+    model: LoadedModel | str | os.PathLike[str], lang: str, task: str, folder: Path, corpora: Mapping[str, CorpusInput]
 ) -> DiagnosisInputs:
     """References to the model and the corpora."""
     references_by_role = {name: references(name, corpus, folder) for name, corpus in corpora.items()}

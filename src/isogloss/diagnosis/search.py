@@ -14,7 +14,7 @@ from isogloss.diagnosis.difficulty import ADAPTED, FINETUNED, compare_systems
 from isogloss.diagnosis.remedies import REMEDIES
 from isogloss.diagnosis.remedies.remedy import LanguageFindings, Remedy
 from isogloss.diagnosis.study_runner import StudyOutcome, StudyRunner, concatenate_results
-from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, StudyDocument, Treatment
+from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, Treatment, treatment_study
 from isogloss.results.rows.results import Results
 
 MULTILINGUAL_SYSTEMS = {FINETUNED: Treatment(), ADAPTED: Treatment((ADAPT,))}
@@ -76,13 +76,9 @@ class SearchState:
     def results(self) -> Results:
         return concatenate_results(self.outcomes)
 
-    def frame(self, metric: str) -> pl.DataFrame:
-        """A row per remedy; trained ones have their difference to the best system so far, and its test."""
-        return remedy_frame(self.rows, self.results, metric)
-
 
 def remedy_frame(rows: Sequence[Mapping[str, object]], results: Results, metric: str) -> pl.DataFrame:
-    """Rows of remedies with the differences and tests of those that were trained."""
+    """A row per remedy; trained ones have their difference to the best system so far, and its test."""
     frame = pl.DataFrame(list(rows), schema=REMEDY_COLUMNS)
     pairs = frame.filter(pl.col("test").is_not_null()).select("system", "against").rows()
     tests = compare_systems(results, pairs, metric)
@@ -106,7 +102,7 @@ def search_remedies(
     start: SearchState,
     remedies: SelectedRemedies,
     runner: StudyRunner,
-    study_of: Callable[[Treatment], StudyDocument],
+    inputs: DiagnosisInputs,
     metric: str,
     budget_seconds: float | None,
     on_progress: Callable[[str], None],
@@ -128,7 +124,7 @@ def search_remedies(
             state = _add_row(state, _row(remedy.name, "no time", treatment.name, why=why))
         else:
             on_progress(f"remedy: {remedy.name}")
-            outcome = runner.run(study_of(treatment))
+            outcome = runner.run(treatment_study(treatment, inputs))
             longest, spent = max(longest, outcome.seconds), spent + outcome.seconds
             state = _after_trial(state, remedy, treatment, outcome, metric)
             runner.remove_networks(state.outcomes, state.best.outcome.best_run(state.best.system, metric))

@@ -56,7 +56,7 @@ def fit_batch_sizes(sizes: TrainingSizes, sentences: int, finetune_batch: int, b
 
 @dataclass(frozen=True)
 class DiagnosisInputs:
-    """Model, language and corpora as references of a study file.
+    """Model, language and corpora as references of a study file, and how systems are trained.
 
     `latin_text`: the raw text transliterated to Latin script. `code_switched`: labelled data of a source language with
     words replaced by their translations.
@@ -71,15 +71,9 @@ class DiagnosisInputs:
     text: tuple[str, ...] = ()
     latin_text: tuple[str, ...] = ()
     code_switched: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class StepInputs:
-    """What a step's interventions are built from; `text`: `{"text": […], "lang": …}` after earlier text changes."""
-
-    inputs: DiagnosisInputs
-    sizes: TrainingSizes
-    text: Options
+    sizes: TrainingSizes = field(default_factory=TrainingSizes)
+    seeds: tuple[int, ...] = (0,)
+    threads: int = 1
 
 
 @dataclass(frozen=True)
@@ -90,7 +84,7 @@ class Step:
         label: Its part of the system's name.
         position: Order of steps in the name and in the list of interventions.
         trains_language: Whether it is language-model training; a treatment has at most one such step.
-        interventions: Entries of the model's `changes`.
+        interventions: Entries of the model's `changes`, from `{"text": […], "lang": …}` and the training options.
         text_changes: Entries of the model's `text`.
         raw_text: Replacement for the raw text that later steps read.
         extra_train: Training data added to that of the language.
@@ -100,7 +94,7 @@ class Step:
     label: str
     position: int
     trains_language: bool = False
-    interventions: Callable[[StepInputs], list[StudyDocument]] = lambda step_inputs: []
+    interventions: Callable[[Options, TrainingSizes], list[StudyDocument]] = lambda text, sizes: []
     text_changes: Callable[[DiagnosisInputs], list[StudyDocument]] = lambda inputs: []
     raw_text: Callable[[DiagnosisInputs], tuple[str, ...]] | None = None
     extra_train: Callable[[DiagnosisInputs], tuple[str, ...]] = lambda inputs: ()
@@ -111,7 +105,7 @@ ADAPT = Step(
     label="adapted",
     position=3,
     trains_language=True,
-    interventions=lambda step: [{"adapt": {**step.text, **step.sizes.adapt}}],
+    interventions=lambda text, sizes: [{"adapt": {**text, **sizes.adapt}}],
 )
 
 
@@ -140,45 +134,37 @@ class Treatment:
         """
         return " + ".join(step.label for step in self.steps) or "fine-tuned"
 
-    @property
-    def settings(self) -> StudyDocument:
-        return {name: value for step in self.steps for name, value in step.settings.items()}
-
-    def model(self, inputs: DiagnosisInputs, sizes: TrainingSizes) -> StudyDocument:
+    def model(self, inputs: DiagnosisInputs) -> StudyDocument:
         """The entry of the study file's `models`."""
         raw_text = next((step.raw_text(inputs) for step in reversed(self.steps) if step.raw_text), inputs.text)
-        step_inputs = StepInputs(inputs, sizes, {"text": list(raw_text), "lang": inputs.lang})
+        text = {"text": list(raw_text), "lang": inputs.lang}
         entry: StudyDocument = {
             "base": inputs.model,
-            "changes": [change for step in self.steps for change in step.interventions(step_inputs)],
+            "changes": [change for step in self.steps for change in step.interventions(text, inputs.sizes)],
             "text": [change for step in self.steps for change in step.text_changes(inputs)],
         }
         return {name: value for name, value in entry.items() if value}
 
 
-def treatment_study(
-    treatment: Treatment, inputs: DiagnosisInputs, sizes: TrainingSizes, seeds: Sequence[int], threads: int
-) -> StudyDocument:
+def treatment_study(treatment: Treatment, inputs: DiagnosisInputs) -> StudyDocument:
     """The study of one treatment."""
     train = [*inputs.train, *(reference for step in treatment.steps for reference in step.extra_train(inputs))]
+    settings = {name: value for step in treatment.steps for name, value in step.settings.items()}
     return {
-        **base_study(inputs, treatment.name, train, seeds, threads),
-        "models": {treatment.name: treatment.model(inputs, sizes)},
-        "settings": {**sizes.finetune, **treatment.settings},
+        **base_study(inputs, treatment.name, train),
+        "models": {treatment.name: treatment.model(inputs)},
+        "settings": {**inputs.sizes.finetune, **settings},
     }
 
 
-def base_study(
-    inputs: DiagnosisInputs, name: str, train: Sequence[str], seeds: Sequence[int], threads: int
-) -> StudyDocument:
+def base_study(inputs: DiagnosisInputs, name: str, train: Sequence[str]) -> StudyDocument:
     """The parts that all studies of a diagnosis share."""
-    slug = re.sub(r"[^\w.]+", "-", f"{inputs.lang}-{inputs.task}-{name}")
     return {
-        "name": slug,
+        "name": re.sub(r"[^\w.]+", "-", f"{inputs.lang}-{inputs.task}-{name}"),
         "description": f"{inputs.task} in {inputs.lang}: {name}",
         "tasks": [inputs.task],
         "sources": {inputs.lang: {"train": list(train), "dev": list(inputs.dev)}},
         "targets": {inputs.lang: list(inputs.test)},
-        "seeds": list(seeds),
-        "threads": threads,
+        "seeds": list(inputs.seeds),
+        "threads": inputs.threads,
     }

@@ -16,14 +16,7 @@ from isogloss.diagnosis.difficulty import FINETUNED
 from isogloss.diagnosis.inputs import Sources
 from isogloss.diagnosis.remedies import REMEDIES
 from isogloss.diagnosis.source_ranking import DISTANCES, distance
-from isogloss.diagnosis.treatments import (
-    ADAPT,
-    DiagnosisInputs,
-    StudyDocument,
-    TrainingSizes,
-    Treatment,
-    treatment_study,
-)
+from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, StudyDocument, Treatment, treatment_study
 from isogloss.diagnosis.verdict import Estimate
 from isogloss.languages.scripts import LATIN_SCRIPT
 from isogloss.results.rows.results import Results
@@ -47,18 +40,10 @@ def candidate_treatments(inputs: DiagnosisInputs, source_script: str | None, *, 
     return treatments
 
 
-def transfer_study(
-    treatment: Treatment,
-    inputs: DiagnosisInputs,
-    source: str,
-    sources: Sources,
-    sizes: TrainingSizes,
-    seeds: Sequence[int],
-    threads: int,
-) -> StudyDocument:
+def transfer_study(treatment: Treatment, inputs: DiagnosisInputs, source: str, sources: Sources) -> StudyDocument:
     """The study of one treatment: trained on the source, scored on the other sources and on the language's test set."""
     train, dev = sources[source]
-    study = treatment_study(treatment, replace(inputs, train=train, dev=dev), sizes, seeds, threads)
+    study = treatment_study(treatment, replace(inputs, train=train, dev=dev))
     targets = {name: list(corpora[1]) for name, corpora in sources.items() if name != source}
     if inputs.test:
         targets[inputs.lang] = list(inputs.test)

@@ -12,10 +12,7 @@ REMEDY = Remedy(
         label="adapters",
         position=3,
         trains_language=True,
-        interventions=lambda step: [
-            {"language_adapter": {**step.text, **step.sizes.adapter}},
-            {"task_adapter": {}},
-        ],
+        interventions=lambda text, sizes: [{"language_adapter": {**text, **sizes.adapter}}, {"task_adapter": {}}],
     ),
     obstacle=needs_raw_text,
     urgency=lambda findings: 1.0,

@@ -11,7 +11,7 @@ REMEDY = Remedy(
     step=Step(
         label="new sub-words",
         position=2,
-        interventions=lambda step: [{"extend_vocabulary": {**step.text, "size": step.sizes.vocabulary}}],
+        interventions=lambda text, sizes: [{"extend_vocabulary": {**text, "size": sizes.vocabulary}}],
     ),
     obstacle=needs_raw_text,
     urgency=lambda findings: 1.5 + 2 * findings.vocabulary_misfit,
