@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli import adapters
 from isogloss.cli import language_model as shared
-from isogloss.cli.arguments import Device, Repair
-from isogloss.cli.screen import library_warnings
+from isogloss.cli.arguments import Device, ModelFolder, Repair
 from isogloss.cli.settings_options import with_settings
-from isogloss.cli.training import resumable
 from isogloss.core.settings import SettingValues
 from isogloss.training.engine.budget import Budget
 from isogloss.training.language_modeling.settings import LanguageModelSettings
@@ -22,18 +20,13 @@ from isogloss.training.language_modeling.settings import LanguageModelSettings
 @with_settings("settings", LanguageModelSettings, without=("objective",), show_defaults=False)
 def adapt(
     *,
-    model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
-    text: Annotated[list[Path], typer.Option(help="Raw text of the language; a file or folder, repeatable.")],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
-    ],
+    model: Annotated[str, Argument(help="Model folder or Hugging Face name.")],
+    text: Annotated[list[Path], Option(help="Raw text of the language; a file or folder, repeatable.")],
+    out: ModelFolder,
     preset: Annotated[
-        str | None,
-        typer.Option(help="published (line by line, batches of 8), modern (joined, of 32) or adapter (of 64)."),
+        str | None, Option(help="published (line by line, batches of 8), modern (joined, of 32) or adapter (of 64).")
     ] = None,
-    epochs: Annotated[
-        float | None, typer.Option(min=0.01, help="Number of passes over the text; 20 by default.")
-    ] = None,
+    epochs: Annotated[float | None, Option(min=0.01, help="Number of passes over the text; 20 by default.")] = None,
     budget: SettingValues,
     adapter: adapters.Kind = None,
     reduction: adapters.Reduction = None,
@@ -41,12 +34,9 @@ def adapt(
     invertible: adapters.Invertible = True,
     rank: adapters.Rank = 8,
     mix: Annotated[
-        list[str] | None,
-        typer.Option(help="LANGUAGE=FILE …: text of other languages that is mixed in, against forgetting."),
+        list[str] | None, Option(help="LANGUAGE=FILE …: text of other languages that is mixed in, against forgetting.")
     ] = None,
-    mix_share: Annotated[
-        float, typer.Option(min=0, max=0.99, help="Share of the sequences that come from --mix.")
-    ] = 0.2,
+    mix_share: Annotated[float, Option(min=0, max=0.99, help="Share of the sequences that come from --mix.")] = 0.2,
     settings: SettingValues,
     probes: shared.Probes = None,
     evaluations: shared.Evaluations = None,
@@ -56,13 +46,10 @@ def adapt(
     device: Device = None,
 ) -> None:
     """Adapt a model to a language: continue its pretraining on raw text."""
-    from isogloss.training.engine.distributed import init_distributed
     from isogloss.training.language_modeling.adapt import adapt as run
     from isogloss.training.language_modeling.heldout import TextFiles
-    from isogloss.training.language_modeling.model_files import read_history
 
-    init_distributed()
-    with library_warnings(), resumable(out), shared.budget_bar("adapting") as show_pace:
+    with shared.language_model_training("adapting", out) as show_pace:
         run(
             model,
             TextFiles(tuple(text), repair),
@@ -81,5 +68,3 @@ def adapt(
             **settings,
             **({} if evaluations is None else {"evaluations": evaluations}),
         )
-    if init_distributed().is_main:
-        shared.show_figures(read_history(out).evaluations, out)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-import typer
+from typer import Option
 
 from isogloss.cli.arguments import files_by_language
 from isogloss.core.errors import UsageError
@@ -18,35 +18,33 @@ if TYPE_CHECKING:
 
 ADAPTER_KINDS = ("bottleneck", "lora")
 
-Kind = Annotated[str | None, typer.Option("--adapter", help="Train and save only an adapter: bottleneck or lora.")]
+Kind = Annotated[str | None, Option("--adapter", help="Train and save only an adapter: bottleneck or lora.")]
 Reduction = Annotated[
-    int | None, typer.Option(min=1, help="Reduction factor of the bottleneck: hidden size divided by bottleneck size.")
+    int | None, Option(min=1, help="Reduction factor of the bottleneck: hidden size divided by bottleneck size.")
 ]
 Placement = Annotated[
-    str,
-    typer.Option(help="Placement of adapters: pfeiffer (after feed-forward layers) or houlsby (after attention too)."),
+    str, Option(help="Placement of adapters: pfeiffer (after feed-forward layers) or houlsby (after attention too).")
 ]
 Invertible = Annotated[
-    bool, typer.Option("--invertible/--no-invertible", help="Add an invertible adapter after the embeddings.")
+    bool, Option("--invertible/--no-invertible", help="Add an invertible adapter after the embeddings.")
 ]
-Rank = Annotated[int, typer.Option(min=1, help="Rank of the LoRA matrices.")]
+Rank = Annotated[int, Option(min=1, help="Rank of the LoRA matrices.")]
 LanguageAdapters = Annotated[
     list[Path] | None,
-    typer.Option(
+    Option(
         "--adapter", help="Folder of a frozen language adapter; a task adapter and the head are trained on top of it."
     ),
 ]
 TaskAdapter = Annotated[
-    int | None,
-    typer.Option(min=1, help="Train a task adapter with this reduction factor (usually 16) and the head only."),
+    int | None, Option(min=1, help="Train a task adapter with this reduction factor (usually 16) and the head only.")
 ]
-Lora = Annotated[int | None, typer.Option(min=1, help="Train LoRA matrices of this rank and the head only.")]
+Lora = Annotated[int | None, Option(min=1, help="Train LoRA matrices of this rank and the head only.")]
 Swap = Annotated[
     list[str] | None,
-    typer.Option(help="TARGET=FOLDER: language adapter for a test set; FOLDER,FOLDER … is an ensemble of adapters."),
+    Option(help="TARGET=FOLDER: language adapter for a test set; FOLDER,FOLDER … is an ensemble of adapters."),
 ]
 Weights = Annotated[
-    str, typer.Option(help="Weights of an ensemble of adapters: uniform, or entropy (minimised for each batch).")
+    str, Option(help="Weights of an ensemble of adapters: uniform, or entropy (minimised for each batch).")
 ]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli import language_model as shared
-from isogloss.cli.arguments import AllowPickle, Device, Repair, TrustRemoteCode
-from isogloss.cli.screen import library_warnings, out, print_note, show_table
+from isogloss.cli.arguments import AllowPickle, Device, ModelFolder, Repair, TrustRemoteCode
+from isogloss.cli.screen import library_warnings, print_repairs, print_written, show_table
 from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import resumable, training_bar
 from isogloss.core.errors import UsageError
@@ -27,25 +27,23 @@ if TYPE_CHECKING:
 @with_settings("settings", AdjustmentSettings)
 def adjust(
     *,
-    model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
+    model: Annotated[str, Argument(help="Model folder or Hugging Face name.")],
     bitext: Annotated[
         list[Path],
-        typer.Option(help="File of word-aligned sentence pairs (see `isogloss align`); repeatable, files are mixed."),
+        Option(help="File of word-aligned sentence pairs (see `isogloss align`); repeatable, files are mixed."),
     ],
-    folder: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
-    ],
+    folder: ModelFolder,
     layers: Annotated[
-        str, typer.Option(help="Layers whose hidden states are compared: last, or numbers such as 8 or 8,12.")
+        str, Option(help="Layers whose hidden states are compared: last, or numbers such as 8 or 8,12.")
     ] = "last",
     words: SettingValues,
     loss: SettingValues,
     pairs: Annotated[
-        int | None, typer.Option(min=1, help="Number of sentence pairs that are read from each file; by default all.")
+        int | None, Option(min=1, help="Number of sentence pairs that are read from each file; by default all.")
     ] = None,
     settings: SettingValues,
     checkpoint_steps: shared.CheckpointSteps = None,
-    seed: Annotated[int, typer.Option(help="Random seed for the order of the pairs and for dropout.")] = 0,
+    seed: Annotated[int, Option(help="Random seed for the order of the pairs and for dropout.")] = 0,
     repair: Repair = False,
     device: Device = None,
     allow_pickle: AllowPickle = False,
@@ -74,15 +72,14 @@ def adjust(
         )
     rows = [(report.epoch, report.step, f"{report.loss:.4g}") for report in read_adjustment_log(folder)]
     show_table("mean loss of each epoch", ("epoch", "steps", "loss"), rows)
-    out.print(f"written: {folder}", soft_wrap=True)
+    print_written(folder)
 
 
 def read_bitext(path: Path, repair: bool) -> Corpus[AlignedPair]:
     from isogloss.corpora.readers import read_bitext as read
 
     corpus = read(path, repair=repair)
-    for error in corpus.repairs:
-        print_note(f"repaired or skipped: {error}")
+    print_repairs(corpus)
     return corpus
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli.arguments import (
     AllowPickle,
@@ -19,7 +19,7 @@ from isogloss.cli.arguments import (
     files_by_language,
     memory_limits,
 )
-from isogloss.cli.screen import library_warnings, out, progress_bars, show_table
+from isogloss.cli.screen import library_warnings, print_written, progress_bars, show_table
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,68 +31,59 @@ if TYPE_CHECKING:
 def align(
     texts: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="TEXT…",
             help="Tokenised parallel text: LANGUAGE=FILE twice (lines or treebanks), or one file (source ||| target, "
             "TSV, aligned JSON lines) or folder of aligned treebanks.",
         ),
     ],
     method: Annotated[
-        str, typer.Option(help="Method: embedding (vectors of --model), eflomal, or pharaoh (links from files).")
+        str, Option(help="Method: embedding (vectors of --model), eflomal, or pharaoh (links from files).")
     ] = "embedding",
     model: Annotated[
-        str | None, typer.Option(help="Model whose vectors are compared; a folder or Hugging Face name.")
+        str | None, Option(help="Model whose vectors are compared; a folder or Hugging Face name.")
     ] = None,
     layer: Annotated[
         str | None,
-        typer.Option(
-            help="Layer of the vectors: 0 … L, final, or best (by --gold); by default two thirds of the way up."
-        ),
+        Option(help="Layer of the vectors: 0 … L, final, or best (by --gold); by default two thirds of the way up."),
     ] = None,
     unit: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Unit of alignment: word; subword (words are linked if any of their sub-words are); piece (the "
             "sub-words of --model are linked, with any method, for `adjust --words pieces`)."
         ),
     ] = None,
-    subword: Annotated[str | None, typer.Option(help="Vector of a word: mean, first or last of its sub-words.")] = None,
+    subword: Annotated[str | None, Option(help="Vector of a word: mean, first or last of its sub-words.")] = None,
     centre: Annotated[
-        bool, typer.Option("--centre", help="Subtract the mean vector of the sentence from every vector.")
+        bool, Option("--centre", help="Subtract the mean vector of the sentence from every vector.")
     ] = False,
     symmetrise: Annotated[
-        str, typer.Option(help="Symmetrisation: intersection, union, grow-diag-final-and, or itermax (embedding only).")
+        str, Option(help="Symmetrisation: intersection, union, grow-diag-final-and, or itermax (embedding only).")
     ] = "intersection",
     priors: Annotated[
-        Path | None, typer.Option(help="File of priors from eflomal-makepriors, for the method eflomal.")
+        Path | None, Option(help="File of priors from eflomal-makepriors, for the method eflomal.")
     ] = None,
-    forward: Annotated[Path | None, typer.Option(help="File of source-target links, for the method pharaoh.")] = None,
+    forward: Annotated[Path | None, Option(help="File of source-target links, for the method pharaoh.")] = None,
     reverse: Annotated[
         Path | None,
-        typer.Option(
-            help="File of links of the reverse direction, also written as source-target, for the method pharaoh."
-        ),
+        Option(help="File of links of the reverse direction, also written as source-target, for the method pharaoh."),
     ] = None,
-    base: Annotated[
-        int | None, typer.Option(help="Number of the first word in Pharaoh files: 0 (default) or 1.")
-    ] = None,
-    one_to_one: Annotated[bool, typer.Option("--one-to-one", help="Leave out words with several links.")] = False,
+    base: Annotated[int | None, Option(help="Number of the first word in Pharaoh files: 0 (default) or 1.")] = None,
+    one_to_one: Annotated[bool, Option("--one-to-one", help="Leave out words with several links.")] = False,
     drop_identical: Annotated[
-        bool, typer.Option("--drop-identical", help="Leave out links between identical words.")
+        bool, Option("--drop-identical", help="Leave out links between identical words.")
     ] = False,
-    max_words: Annotated[
-        int | None, typer.Option(min=1, help="Leave out sentence pairs with more words than this.")
-    ] = None,
+    max_words: Annotated[int | None, Option(min=1, help="Leave out sentence pairs with more words than this.")] = None,
     gold: Annotated[
-        Path | None, typer.Option(help="Gold links of the same pairs for scoring: Pharaoh, JSON lines or a folder.")
+        Path | None, Option(help="Gold links of the same pairs for scoring: Pharaoh, JSON lines or a folder.")
     ] = None,
     gold_base: Annotated[
-        int | None,
-        typer.Option(help="Number of the first word in a Pharaoh file of --gold: 0 or 1; detected by default."),
+        int | None, Option(help="Number of the first word in a Pharaoh file of --gold: 0 or 1; detected by default.")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File for the links: .jsonl with the words, any other suffix as Pharaoh."),
+        Option("--out", "-o", help="File for the links: .jsonl with the words, any other suffix as Pharaoh."),
     ] = None,
     repair: Repair = False,
     dtype: Dtype = "float32",
@@ -156,7 +147,7 @@ def align(
         show_table("aligned", ("", ""), [(what, f"{number:,}") for what, number in aligned.counts.items()])
     if output is not None:
         _write(aligned, output, as_pharaoh)
-        out.print(f"written: {output}", soft_wrap=True)
+        print_written(output)
 
 
 def _check(layer: str | None, unit: str | None, gold: Path | None, output: Path | None, dropped: int | None) -> None:

@@ -6,30 +6,37 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from isogloss.core.errors import UsageError
 
-Dtype = Annotated[str, typer.Option(help="Data type of the weights: float32, bfloat16 or float16.")]
+Dtype = Annotated[str, Option(help="Data type of the weights: float32, bfloat16 or float16.")]
 Device = Annotated[
-    str | None, typer.Option(help="Device to compute on: cpu, cuda, cuda:1 …; by default a GPU if one is available.")
+    str | None, Option(help="Device to compute on: cpu, cuda, cuda:1 …; by default a GPU if one is available.")
 ]
 DeviceMap = Annotated[
-    str | None, typer.Option(help="Set to 'auto' to spread a model that is too large for one GPU over devices.")
+    str | None, Option(help="Set to 'auto' to spread a model that is too large for one GPU over devices.")
 ]
 MaxMemory = Annotated[
     list[str] | None,
-    typer.Option("--max-memory", help="Memory limit of each device with --device-map, as in 0=70GB 1=70GB cpu=100GB."),
+    Option("--max-memory", help="Memory limit of each device with --device-map, as in 0=70GB 1=70GB cpu=100GB."),
 ]
 OffloadFolder = Annotated[
     Path | None,
-    typer.Option(help="Folder for weights that do not fit into memory and are not in safetensors (with --device-map)."),
+    Option(help="Folder for weights that do not fit into memory and are not in safetensors (with --device-map)."),
 ]
-AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Load weights that are not in safetensors format.")]
-Repair = Annotated[bool, typer.Option("--repair", help="Repair or skip broken entries of the input, and list them.")]
+AllowPickle = Annotated[bool, Option("--allow-pickle", help="Load weights that are not in safetensors format.")]
+ModelFolder = Annotated[
+    Path, Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
+]
+Repair = Annotated[bool, Option("--repair", help="Repair or skip broken entries of the input, and list them.")]
 TrustRemoteCode = Annotated[
-    bool, typer.Option("--trust-remote-code", help="Run Python code from the repository of the model.")
+    bool, Option("--trust-remote-code", help="Run Python code from the repository of the model.")
 ]
+Workers = Annotated[
+    int | None, Option(min=0, help="Number of worker processes; by default as many as fit into memory.")
+]
+LANGUAGE_FILE = "LANGUAGE=FILE such as fr=fr.conllu"
 
 
 def spread_lists(arguments: Sequence[str], options: Iterable[str]) -> list[str]:
@@ -49,31 +56,30 @@ def spread_lists(arguments: Sequence[str], options: Iterable[str]) -> list[str]:
     return spread
 
 
+def parse_pairs(words: Sequence[str], option: str, expected: str = LANGUAGE_FILE) -> dict[str, str]:
+    """
+    >>> parse_pairs(["en=a.txt", "fr=b.txt"], "--test")
+    {'en': 'a.txt', 'fr': 'b.txt'}
+    """
+    values: dict[str, str] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        if not (name and value):
+            raise UsageError(f"{option}: expected {expected}, got '{word}'")
+        if name in values:
+            kind = expected.partition("=")[0].lower()
+            raise UsageError(f"{option}: expected every {kind} only once, got {' '.join(words)}")
+        values[name] = value
+    return values
+
+
+def files_by_language(words: Sequence[str], option: str) -> dict[str, Path]:
+    return {language: Path(path) for language, path in parse_pairs(words, option).items()}
+
+
 def memory_limits(words: Sequence[str] | None) -> dict[str, str] | None:
     """
     >>> memory_limits(["0=20GB", "cpu=60GB"])
     {'0': '20GB', 'cpu': '60GB'}
     """
-    if not words:
-        return None
-    pairs = [word.partition("=") for word in words]
-    for device, equals, size in pairs:
-        if not (device and equals and size):
-            raise UsageError(f"--max-memory: expected DEVICE=SIZE such as cpu=60GB, got '{device}{equals}{size}'")
-    return {device: size for device, _, size in pairs}
-
-
-def files_by_language(words: Sequence[str], option: str) -> dict[str, Path]:
-    """`["en=a.txt", "fr=b.txt"]` as a mapping.
-
-    >>> files_by_language(["en=a.txt"], "--test")["en"].name
-    'a.txt'
-    """
-    pairs = [word.partition("=") for word in words]
-    for language, equals, path in pairs:
-        if not (language and equals and path):
-            raise UsageError(f"{option}: expected LANGUAGE=FILE such as fr=fr.conllu, got '{language}{equals}{path}'")
-    files = {language: Path(path) for language, _, path in pairs}
-    if len(files) < len(pairs):
-        raise UsageError(f"{option}: expected every language only once, got {' '.join(words)}")
-    return files
+    return parse_pairs(words, "--max-memory", "DEVICE=SIZE such as cpu=60GB") if words else None

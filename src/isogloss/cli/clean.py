@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli.arguments import files_by_language
 from isogloss.cli.screen import out, print_note, show_table
@@ -23,29 +23,25 @@ IDENTIFIED_BY = {
 
 def clean(
     text: Annotated[
-        list[Path], typer.Argument(metavar="RAW…", help="Files or folders of raw text with one sentence per line.")
+        list[Path], Argument(metavar="RAW…", help="Files or folders of raw text with one sentence per line.")
     ],
-    lang: Annotated[str, typer.Option(help="Code of the language to keep.")],
-    output: Annotated[Path, typer.Option("--out", "-o", help="File for the lines that are kept.")],
+    lang: Annotated[str, Option(help="Code of the language to keep.")],
+    output: Annotated[Path, Option("--out", "-o", help="File for the lines that are kept.")],
     script: Annotated[
-        str | None, typer.Option(help="Script (ISO 15924 code), if it is not the usual one of the language.")
+        str | None, Option(help="Script (ISO 15924 code), if it is not the usual one of the language.")
     ] = None,
     sample: Annotated[
-        Path | None,
-        typer.Option(help="Sample of text in the language; needed if the library cannot identify the language."),
+        Path | None, Option(help="Sample of text in the language; needed if the library cannot identify the language.")
     ] = None,
     against: Annotated[
-        list[str] | None,
-        typer.Option(help="LANGUAGE=FILE …: text of languages it may be confused with (with --sample)."),
+        list[str] | None, Option(help="LANGUAGE=FILE …: text of languages it may be confused with (with --sample).")
     ] = None,
-    shortest: Annotated[int, typer.Option(min=1, help="Smallest number of characters of a line.")] = 10,
-    longest: Annotated[int, typer.Option(min=1, help="Largest number of characters of a line.")] = 2000,
-    letters: Annotated[float, typer.Option(min=0, max=1, help="Smallest share of letters in a line.")] = 0.6,
-    keep_repeats: Annotated[bool, typer.Option("--keep-repeats", help="Keep repeated lines.")] = False,
-    dropped: Annotated[Path | None, typer.Option(help="File for the dropped lines, as reason<TAB>line.")] = None,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Repair damaged lines (encoding, carriage returns).")
-    ] = False,
+    shortest: Annotated[int, Option(min=1, help="Smallest number of characters of a line.")] = 10,
+    longest: Annotated[int, Option(min=1, help="Largest number of characters of a line.")] = 2000,
+    letters: Annotated[float, Option(min=0, max=1, help="Smallest share of letters in a line.")] = 0.6,
+    keep_repeats: Annotated[bool, Option("--keep-repeats", help="Keep repeated lines.")] = False,
+    dropped: Annotated[Path | None, Option(help="File for the dropped lines, as reason<TAB>line.")] = None,
+    repair: Annotated[bool, Option("--repair", help="Repair damaged lines (encoding, carriage returns).")] = False,
 ) -> None:
     """Keep the lines that are text in one language, each once, and report which lines were dropped and why."""
     from isogloss.core.files import atomic_write

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
-from isogloss.cli.arguments import Device
+from isogloss.cli.arguments import Device, Workers
 from isogloss.cli.run import study_progress
-from isogloss.cli.screen import err, library_warnings, out, print_error, show_table
+from isogloss.cli.screen import err, library_warnings, out, print_error, show_result_table, show_table
 from isogloss.cli.training import resumable
 
 if TYPE_CHECKING:
@@ -25,13 +26,9 @@ REPORT_FILE = "report.html"
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report and the store.")] = Path(
-        "isogloss-demo"
-    ),
-    sentences: Annotated[int, typer.Option(min=50, help="Number of parallel sentences to compare.")] = 200,
-    workers: Annotated[
-        int | None, typer.Option(min=0, help="Number of worker processes; by default as many as fit into memory.")
-    ] = None,
+    output: Annotated[Path, Option("--out", "-o", help="Folder for the report and the store.")] = Path("isogloss-demo"),
+    sentences: Annotated[int, Option(min=50, help="Number of parallel sentences to compare.")] = 200,
+    workers: Workers = None,
     device: Device = None,
 ) -> None:
     """Show on artificial languages where a model aligns languages, what breaks transfer, and what repairs it."""
@@ -111,7 +108,7 @@ def _print_step(what: str) -> None:
 def _show_section(part: Section) -> None:
     """Show the table of a section, or its sentences if it has none."""
     if part.table:
-        show_table(f"\n{part.title}", part.table.head, ([cell.text for cell in row] for row in part.table.body))
+        show_result_table(f"\n{part.title}", part.table)
     else:
         out.print(f"\n[bold]{part.title}[/]")
         for sentence in part.sentences:

@@ -2,88 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from isogloss.cli.arguments import Device
+from isogloss.cli.arguments import Device, Workers, parse_pairs
 from isogloss.cli.run import study_progress
-from isogloss.cli.screen import err, library_warnings, out, show_table
+from isogloss.cli.screen import err, library_warnings, out, print_written, show_result_table
 from isogloss.cli.training import resumable
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from isogloss.diagnosis.treatments import TrainingSizes
+    from isogloss.diagnosis.treatments import Options, TrainingSizes
     from isogloss.diagnosis.verdict import Verdict
     from isogloss.results.tables.tables import Table
 
 
 def diagnose(
     model: Annotated[
-        str, typer.Argument(help="Model folder or Hugging Face name; laboratory is the model that ships with isogloss.")
+        str, Argument(help="Model folder or Hugging Face name; laboratory is the model that ships with isogloss.")
     ],
-    lang: Annotated[str, typer.Option(help="Language code, such as ug; languages of the laboratory need no corpora.")],
+    lang: Annotated[str, Option(help="Language code, such as ug; languages of the laboratory need no corpora.")],
     train: Annotated[
-        list[str] | None, typer.Option(help="Annotated training data of the language (file, hub:…, lab:…); repeatable.")
+        list[str] | None, Option(help="Annotated training data of the language (file, hub:…, lab:…); repeatable.")
     ] = None,
     dev: Annotated[
-        list[str] | None, typer.Option(help="Annotated development data, on which settings and remedies are chosen.")
+        list[str] | None, Option(help="Annotated development data, on which settings and remedies are chosen.")
     ] = None,
     test: Annotated[
-        list[str] | None, typer.Option(help="Annotated test data, on which the final scores are computed.")
+        list[str] | None, Option(help="Annotated test data, on which the final scores are computed.")
     ] = None,
-    text: Annotated[list[str] | None, typer.Option(help="Raw text of the language, one sentence per line.")] = None,
-    task: Annotated[str, typer.Option(help="Task to fine-tune for (see `isogloss ls tasks`).")] = "pos",
+    text: Annotated[list[str] | None, Option(help="Raw text of the language, one sentence per line.")] = None,
+    task: Annotated[str, Option(help="Task to fine-tune for (see `isogloss ls tasks`).")] = "pos",
     source: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="LANGUAGE=TRAIN,DEV …: annotated data of source languages, if the language has none, or for --lexicon."
         ),
     ] = None,
     lexicon: Annotated[
-        str | None, typer.Option(help="Dictionary from the first source language to the language, for code-switching.")
+        str | None, Option(help="Dictionary from the first source language to the language, for code-switching.")
     ] = None,
     parallel: Annotated[
         list[str] | None,
-        typer.Option(help="LANGUAGE=FILE …: parallel text, including the language itself; ranks the source languages."),
+        Option(help="LANGUAGE=FILE …: parallel text, including the language itself; ranks the source languages."),
     ] = None,
     comparable: Annotated[
         list[str] | None,
-        typer.Option(help="LANGUAGE=FILE …: text of other languages on similar topics; ranks the source languages."),
+        Option(help="LANGUAGE=FILE …: text of other languages on similar topics; ranks the source languages."),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Number of fine-tuning runs (seeds) of each system.")] = 3,
-    budget: Annotated[
-        float | None, typer.Option(min=0, help="Time limit for the search of remedies, in minutes.")
-    ] = None,
+    seeds: Annotated[int, Option(min=1, help="Number of fine-tuning runs (seeds) of each system.")] = 3,
+    budget: Annotated[float | None, Option(min=0, help="Time limit for the search of remedies, in minutes.")] = None,
     remedy: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="Remedies to try, in this order: transliterate, vocabulary, code-switching, adapters, noise; or none."
         ),
     ] = None,
-    finetune: Annotated[list[str] | None, typer.Option(help="Settings of fine-tuning: epochs=3 batch=16 …")] = None,
+    finetune: Annotated[list[str] | None, Option(help="Settings of fine-tuning: epochs=3 batch=16 …")] = None,
     bilstm: Annotated[
-        list[str] | None, typer.Option(help="Settings of fine-tuning for the BiLSTM baseline: epochs=30 batch=16 …")
+        list[str] | None, Option(help="Settings of fine-tuning for the BiLSTM baseline: epochs=30 batch=16 …")
     ] = None,
     adapt: Annotated[
-        list[str] | None, typer.Option(help="Arguments of the adaptation to raw text: epochs=3 settings.length=64 …")
+        list[str] | None, Option(help="Arguments of the adaptation to raw text: epochs=3 settings.length=64 …")
     ] = None,
     pretrain: Annotated[
-        list[str] | None, typer.Option(help="Arguments of the monolingual model: layers=4 width=128 steps=500 …")
+        list[str] | None, Option(help="Arguments of the monolingual model: layers=4 width=128 steps=500 …")
     ] = None,
     vocabulary: Annotated[
-        int | None, typer.Option(min=1, help="Number of new sub-words for the remedy 'vocabulary'.")
+        int | None, Option(min=1, help="Number of new sub-words for the remedy 'vocabulary'.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for report, recipe and model; diagnosis-LANG by default.")
+        Path | None, Option("--out", "-o", help="Folder for report, recipe and model; diagnosis-LANG by default.")
     ] = None,
-    store: Annotated[Path | None, typer.Option(help="Folder of the store for all runs; OUT/store by default.")] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=0, help="Number of worker processes; by default as many as fit into memory.")
-    ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Number of CPU threads of each process.")] = 1,
+    store: Annotated[Path | None, Option(help="Folder of the store for all runs; OUT/store by default.")] = None,
+    workers: Workers = None,
+    threads: Annotated[int, Option(min=1, help="Number of CPU threads of each process.")] = 1,
     device: Device = None,
 ) -> None:
     """Diagnose how well a model serves a language, which remedies help, and save the best model."""
@@ -92,6 +89,7 @@ def diagnose(
 
     folder = output or Path(f"diagnosis-{lang}")
     opened = Store(store or folder / "store")
+    parts = {"finetune": finetune, "bilstm": bilstm, "adapt": adapt, "pretrain": pretrain}
     with library_warnings(), resumable(folder), study_progress(opened) as watch:
         verdict = run_diagnosis(
             model,
@@ -104,11 +102,11 @@ def diagnose(
             source=_sources(source or ()),
             lexicon=lexicon,
             parallel=_parallel(parallel),
-            comparable=_pairs(comparable or (), "--comparable"),
+            comparable=parse_pairs(comparable or (), "--comparable"),
             seeds=seeds,
             budget=budget,
             remedies=None if remedy is None else [name for name in remedy if name != "none"],
-            sizes=_sizes(lang, finetune, bilstm, adapt, pretrain, vocabulary),
+            sizes=_sizes(lang, parts, vocabulary),
             out=folder,
             store=opened.folder,
             threads=threads,
@@ -131,40 +129,30 @@ def _show(verdict: Verdict) -> None:
         tables["remedies"] = report.remedy_table(verdict)
     tables["closest languages"] = report.ranking_table(verdict)
     for title, table in tables.items():
-        show_table(title, table.head, ([cell.text for cell in row] for row in table.body))
-    for name in ("report.html", "report.md", "recipe.yaml", "model"):
-        out.print(f"written: {verdict.folder / name}", soft_wrap=True, markup=False)
+        show_result_table(title, table)
+    print_written(*(verdict.folder / name for name in ("report.html", "report.md", "recipe.yaml", "model")))
 
 
-def _sizes(
-    lang: str,
-    finetune: list[str] | None,
-    bilstm: list[str] | None,
-    adapt: list[str] | None,
-    pretrain: list[str] | None,
-    vocabulary: int | None,
-) -> TrainingSizes:
+def _sizes(lang: str, words_by_part: Mapping[str, list[str] | None], vocabulary: int | None) -> TrainingSizes:
     """The usual sizes for the language, with the values from the command line."""
     from isogloss.diagnosis.inputs import default_sizes
-    from isogloss.diagnosis.treatments import TrainingSizes
     from isogloss.studies.schema.overrides import parse_overrides
 
-    defaults = default_sizes(lang)
-    words_of = {"finetune": finetune, "bilstm": bilstm, "adapt": adapt, "pretrain": pretrain}
-    merged: dict[str, Any] = {
-        name: _over(getattr(defaults, name), parse_overrides(words or (), f"--{name}"))
-        for name, words in words_of.items()
-    }
-    return TrainingSizes(**merged, adapter=defaults.adapter, vocabulary=vocabulary or defaults.vocabulary)
+    sizes = default_sizes(lang)
+    for part, words in words_by_part.items():
+        sizes = replace(sizes, **{part: _over(getattr(sizes, part), parse_overrides(words or (), f"--{part}"))})
+    return replace(sizes, vocabulary=vocabulary or sizes.vocabulary)
 
 
-def _over(defaults: Any, overrides: dict[str, Any]) -> dict[str, Any]:
+def _over(defaults: Options, overrides: Options) -> Options:
     """The defaults with some values replaced; `settings.length` sets a value within `settings`.
 
     >>> _over({"epochs": 3, "settings": {"length": 64}}, {"settings.batch": 8})
     {'epochs': 3, 'settings': {'length': 64, 'batch': 8}}
     """
-    result = {name: dict(value) if isinstance(value, dict) else value for name, value in defaults.items()}
+    result: dict[str, Any] = {
+        name: dict(value) if isinstance(value, dict) else value for name, value in defaults.items()
+    }
     for name, value in overrides.items():
         outer, _, inner = name.partition(".")
         if inner:
@@ -181,7 +169,7 @@ def _sources(words: Sequence[str]) -> dict[str, tuple[str, str]]:
     {'en': ('a.conllu', 'b.conllu')}
     """
     sources = {}
-    for lang, files in _pairs(words, "--source").items():
+    for lang, files in parse_pairs(words, "--source").items():
         train, comma, dev = files.partition(",")
         if not (train and comma and dev):
             raise UsageError(f"--source: expected LANGUAGE=TRAIN,DEV such as en=train.conllu,dev.conllu, got '{files}'")
@@ -193,14 +181,4 @@ def _parallel(words: Sequence[str] | None) -> dict[str, str] | str | None:
     """A file for each language, or one file with all languages."""
     if not words:
         return None
-    return words[0] if len(words) == 1 and "=" not in words[0] else _pairs(words, "--parallel")
-
-
-def _pairs(words: Sequence[str], option: str) -> dict[str, str]:
-    values = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not (name and equals and value):
-            raise UsageError(f"{option}: expected LANGUAGE=FILE such as fr=fr.txt, got '{word}'")
-        values[name] = value
-    return values
+    return words[0] if len(words) == 1 and "=" not in words[0] else parse_pairs(words, "--parallel")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli.arguments import Device, Repair
-from isogloss.cli.screen import library_warnings, out, show_table
+from isogloss.cli.screen import library_warnings, print_written, show_table
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,18 +16,17 @@ if TYPE_CHECKING:
 
 
 def extend(
-    model: Annotated[str, typer.Argument(help="Model folder or Hugging Face name.")],
-    text: Annotated[list[Path], typer.Option(help="Raw text of the language; a file or folder, repeatable.")],
-    size: Annotated[int, typer.Option(min=1, help="Largest number of sub-words to add.")],
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the extended model.")],
+    model: Annotated[str, Argument(help="Model folder or Hugging Face name.")],
+    text: Annotated[list[Path], Option(help="Raw text of the language; a file or folder, repeatable.")],
+    size: Annotated[int, Option(min=1, help="Largest number of sub-words to add.")],
+    folder: Annotated[Path, Option("--out", "-o", help="Folder for the extended model.")],
     initial: Annotated[
-        str, typer.Option(help="Initial vectors: mean (of the old sub-words), random, or lexicon (of translations).")
+        str, Option(help="Initial vectors: mean (of the old sub-words), random, or lexicon (of translations).")
     ] = "mean",
     lexicon: Annotated[
-        Path | None,
-        typer.Option(help="Dictionary for --initial lexicon, with lines of known word<TAB>word of the language."),
+        Path | None, Option(help="Dictionary for --initial lexicon, with lines of known word<TAB>word of the language.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed for the initial vectors.")] = 0,
+    seed: Annotated[int, Option(help="Random seed for the initial vectors.")] = 0,
     repair: Repair = False,
     device: Device = None,
 ) -> None:
@@ -53,4 +52,4 @@ def extend(
         ("vocabulary", f"{len(loaded.tokenizer):,}", f"{len(changed.tokenizer):,}"),
     ]
     show_table(f"{len(summary.pieces):,} sub-words added", ("", "before", "after"), rows)
-    out.print(f"written: {folder}", soft_wrap=True)
+    print_written(folder)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli.screen import out, show_table
 
 
 def gc(
-    store: Annotated[Path, typer.Argument(help="Folder of the store.")],
+    store: Annotated[Path, Argument(help="Folder of the store.")],
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Name of a study to keep, repeatable; entries that no such study uses can be removed."),
+        Option(help="Name of a study to keep, repeatable; entries that no such study uses can be removed."),
     ] = None,
-    older: Annotated[float | None, typer.Option(min=0, help="Age in days from which entries can be removed.")] = None,
-    delete: Annotated[bool, typer.Option("--delete", help="Remove the listed entries.")] = False,
+    older: Annotated[float | None, Option(min=0, help="Age in days from which entries can be removed.")] = None,
+    delete: Annotated[bool, Option("--delete", help="Remove the listed entries.")] = False,
 ) -> None:
     """List temporary files, damaged entries and entries that are no longer needed (--keep, --older), or remove them."""
     from isogloss.core.errors import InputError

@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
-from isogloss.cli.screen import out, progress_bars
+from isogloss.cli.screen import print_written, progress_bars
 
 
 def lab(
-    out_dir: Annotated[Path, typer.Option("--out", "-o", help="Folder for the corpora; created if it does not exist.")],
-    seed: Annotated[int, typer.Option(help="Random seed; the same seed writes the same bytes.")] = 0,
+    out_dir: Annotated[Path, Option("--out", "-o", help="Folder for the corpora; created if it does not exist.")],
+    seed: Annotated[int, Option(help="Random seed; the same seed writes the same bytes.")] = 0,
     languages: Annotated[
-        str | None,
-        typer.Option(help="Language codes, separated by commas (see `isogloss ls laboratory`); by default all."),
+        str | None, Option(help="Language codes, separated by commas (see `isogloss ls laboratory`); by default all.")
     ] = None,
-    train: Annotated[int, typer.Option(min=1, help="Number of items in each training set.")] = 3000,
-    test: Annotated[int, typer.Option(min=1, help="Number of items in each development and test set.")] = 500,
-    parallel: Annotated[int, typer.Option(min=1, help="Number of parallel sentences.")] = 1000,
-    text: Annotated[int, typer.Option(min=1, help="Number of lines of raw text in each language.")] = 20_000,
+    train: Annotated[int, Option(min=1, help="Number of items in each training set.")] = 3000,
+    test: Annotated[int, Option(min=1, help="Number of items in each development and test set.")] = 500,
+    parallel: Annotated[int, Option(min=1, help="Number of parallel sentences.")] = 1000,
+    text: Annotated[int, Option(min=1, help="Number of lines of raw text in each language.")] = 20_000,
 ) -> None:
     """Write corpora of artificial languages: treebanks, NER, NLI, QA, parallel text, alignments, lexicons, raw text."""
     from isogloss.corpora.lab.export import Sizes, write_laboratory
@@ -34,4 +33,4 @@ def lab(
             languages=chosen,
             progress=lambda done, total: bars("languages", done, total),
         )
-    out.print(f"written: {out_dir}", soft_wrap=True)
+    print_written(out_dir)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from isogloss.cli.arguments import files_by_language
-from isogloss.cli.screen import err, log_lines, show_table
+from isogloss.cli.screen import STATE_COLUMN, library_warnings, log_lines, new_progress, show_table
+from isogloss.cli.training import resumable
 
 if TYPE_CHECKING:
     from isogloss.corpora.parallel import ParallelSet
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
 
 Probes = Annotated[
     list[str] | None,
-    typer.Option("--parallel", help="LANGUAGE=FILE …: parallel text on which alignment is measured during training."),
+    Option("--parallel", help="LANGUAGE=FILE …: parallel text on which alignment is measured during training."),
 ]
 Evaluations = Annotated[
-    int | None, typer.Option(min=0, help="Number of evaluations during training, besides the first and the last.")
+    int | None, Option(min=0, help="Number of evaluations during training, besides the first and the last.")
 ]
 CheckpointSteps = Annotated[
-    int | None, typer.Option(min=1, help="Number of steps between checkpoints, besides those every ten minutes.")
+    int | None, Option(min=1, help="Number of steps between checkpoints, besides those every ten minutes.")
 ]
-Seed = Annotated[int, typer.Option(help="Random seed for weights, order of the text, masking and dropout.")]
+Seed = Annotated[int, Option(help="Random seed for weights, order of the text, masking and dropout.")]
 
 
 def texts_by_language(words: Sequence[str], option: str, repair: bool) -> dict[str, TextFiles]:
@@ -48,14 +49,10 @@ def read_probes(words: Sequence[str] | None) -> ParallelSet | None:
 @contextlib.contextmanager
 def budget_bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
     """A progress bar with the share of the budget, loss and speed; without a terminal, one line at times."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import TaskProgressColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    bars = Progress(
-        *columns, TextColumn("{task.fields[state]}"), console=err, transient=True, disable=not err.is_terminal
-    )
     print_line = log_lines()
-    with bars as progress:
+    with new_progress(TaskProgressColumn(), STATE_COLUMN) as progress:
         task = progress.add_task(title, total=1.0, state="reading text")
 
         def show_pace(pace: StepMetrics) -> None:
@@ -68,10 +65,19 @@ def budget_bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
         yield show_pace
 
 
-def show_figures(evaluations: Sequence[dict[str, Any]], folder: Path) -> None:
-    """Show the perplexity of every language before and after training."""
+@contextlib.contextmanager
+def language_model_training(title: str, folder: Path) -> Iterator[Callable[[StepMetrics], None]]:
+    """A progress bar, notes and, at the end, the perplexity of every language before and after training."""
+    from isogloss.training.engine.distributed import init_distributed
+    from isogloss.training.language_modeling.model_files import read_history
+
+    init_distributed()
+    with library_warnings(), resumable(folder), budget_bar(title) as show_pace:
+        yield show_pace
+    if not init_distributed().is_main:
+        return
     rows: dict[str, list[float]] = {}
-    for row in evaluations:
+    for row in read_history(folder).evaluations:
         if row["index"] == "perplexity":
             rows.setdefault(row["target"], []).append(row["value"])
     cells = [(lang, f"{values[0]:.2f}", f"{values[-1]:.2f}") for lang, values in rows.items()]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from isogloss.cli.run import StoreFolder
 from isogloss.cli.screen import show_table
@@ -68,7 +68,7 @@ def families() -> Iterable[Row]:
         yield name, "decoder" if family.causal else "encoder", "pre-LN" if family.final_norm else "post-LN"
 
 
-def changes() -> Iterable[Row]:
+def interventions() -> Iterable[Row]:
     from isogloss.studies.schema.interventions import INTERVENTIONS
 
     for name, kind in INTERVENTIONS.items():
@@ -141,7 +141,7 @@ LISTINGS: dict[str, tuple[tuple[str, ...], Callable[[], Iterable[Row]]]] = {
     "indexes": (("index", "input", "description"), indexes),
     "tasks": (("task", "corpus", "metrics", "description"), tasks),
     "families": (("model type", "kind", "layer norm"), families),
-    "changes": (("intervention", "arguments", "result"), changes),
+    "interventions": (("intervention", "arguments", "result"), interventions),
     "text changes": (("text change", "arguments"), text_changes),
     "remedies": (("remedy", "description"), remedies),
     "schemes": (("scheme", "languages", "reversible", "description"), schemes),
@@ -156,10 +156,10 @@ ONLY_BY_NAME = {"languages", "runs", "adapters"}  # long or slow: shown only on 
 
 def ls(
     listing: Annotated[
-        str | None, typer.Argument(help=f"What to list: {', '.join(LISTINGS)}. By default all short listings.")
+        str | None, Argument(help=f"What to list: {', '.join(LISTINGS)}. By default all short listings.")
     ] = None,
     find: Annotated[
-        str, typer.Argument(help="Show only rows that contain this text; for adapters, the folder to search.")
+        str, Argument(help="Show only rows that contain this text; for adapters, the folder to search.")
     ] = "",
     store: StoreFolder = None,
 ) -> None:

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from isogloss import __version__
 from isogloss.cli.arguments import spread_lists
@@ -48,9 +49,9 @@ def _show_version(requested: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the full traceback of an error.")] = False,
+    debug: Annotated[bool, Option("--debug", help="Show the full traceback of an error.")] = False,
 ) -> None:
     """Global options; `run` accepts `--debug` anywhere on the command line."""
 

@@ -5,25 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli.arguments import Device, Repair
-from isogloss.cli.screen import library_warnings, out, show_table
+from isogloss.cli.screen import library_warnings, print_written, show_table
 from isogloss.cli.training import read_corpus_for
 from isogloss.core.errors import UsageError
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="Folder of a fine-tuned model, as saved by `isogloss transfer --out`.")],
-    file: Annotated[Path, typer.Argument(help="Corpus of the kind that the task of the model needs.")],
+    model: Annotated[Path, Argument(help="Folder of a fine-tuned model, as saved by `isogloss transfer --out`.")],
+    file: Annotated[Path, Argument(help="Corpus of the kind that the task of the model needs.")],
     output: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="File for the corpus with predictions, in the format of the input."),
+        Path | None, Option("--out", "-o", help="File for the corpus with predictions, in the format of the input.")
     ] = None,
     score: Annotated[
-        bool, typer.Option("--score", help="Score the predictions against the annotation of the corpus.")
+        bool, Option("--score", help="Score the predictions against the annotation of the corpus.")
     ] = False,
-    lang: Annotated[str | None, typer.Option(help="Language code; by default taken from the file name.")] = None,
+    lang: Annotated[str | None, Option(help="Language code; by default taken from the file name.")] = None,
     repair: Repair = False,
     device: Device = None,
 ) -> None:
@@ -44,4 +43,4 @@ def predict(
         show_table(f"{tuned.task.name}, {file}", ("metric", "score"), ((k, f"{v:.4f}") for k, v in scores.items()))
     if output is not None:
         annotate_corpus(tuned.task, corpus, predictions).write(output)
-        out.print(f"written: {output}", soft_wrap=True)
+        print_written(output)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from isogloss.cli import language_model as shared
-from isogloss.cli.arguments import Device, Repair, files_by_language
-from isogloss.cli.screen import library_warnings
+from isogloss.cli.arguments import Device, ModelFolder, Repair, files_by_language
 from isogloss.cli.settings_options import with_settings
-from isogloss.cli.training import resumable
 from isogloss.core.settings import SettingValues
 from isogloss.training.engine.budget import Budget
 from isogloss.training.language_modeling.settings import LanguageModelSettings
@@ -22,59 +19,49 @@ from isogloss.training.language_modeling.settings import LanguageModelSettings
 def pretrain(
     *,
     text: Annotated[
-        list[str],
-        typer.Option(help="LANGUAGE=FILE or LANGUAGE=FOLDER with raw text; parallel files for the objective tlm."),
+        list[str], Option(help="LANGUAGE=FILE or LANGUAGE=FOLDER with raw text; parallel files for the objective tlm.")
     ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
-    ],
+    out: ModelFolder,
     tokenizer: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Tokenizer to train (wordpiece, bpe, unigram, characters, bytes), or the folder of an existing one."
         ),
     ] = "wordpiece",
-    vocabulary: Annotated[int, typer.Option(min=10, help="Size of the vocabulary.")] = 8000,
-    alphabet: Annotated[
-        str, typer.Option(help="Characters that the vocabulary contains even if the text does not.")
-    ] = "",
-    layers: Annotated[int, typer.Option(min=1, help="Number of layers.")] = 6,
-    width: Annotated[int, typer.Option(min=2, help="Hidden size.")] = 256,
+    vocabulary: Annotated[int, Option(min=10, help="Size of the vocabulary.")] = 8000,
+    alphabet: Annotated[str, Option(help="Characters that the vocabulary contains even if the text does not.")] = "",
+    layers: Annotated[int, Option(min=1, help="Number of layers.")] = 6,
+    width: Annotated[int, Option(min=2, help="Hidden size.")] = 256,
     heads: Annotated[
-        int | None, typer.Option(min=1, help="Number of attention heads; by default one per 64 hidden units.")
+        int | None, Option(min=1, help="Number of attention heads; by default one per 64 hidden units.")
     ] = None,
     norm: Annotated[
-        str | None,
-        typer.Option(help="Layer normalisation: post, pre or normformer; by default post, for clm that of Llama."),
+        str | None, Option(help="Layer normalisation: post, pre or normformer; by default post, for clm that of Llama.")
     ] = None,
     budget: SettingValues,
     settings: SettingValues,
     dropout: Annotated[
-        float,
-        typer.Option(min=0, max=0.9, help="Dropout during pretraining; 0.1 is usual if the text is read many times."),
+        float, Option(min=0, max=0.9, help="Dropout during pretraining; 0.1 is usual if the text is read many times.")
     ] = 0.0,
     probes: shared.Probes = None,
     evaluations: shared.Evaluations = None,
     checkpoint_steps: shared.CheckpointSteps = None,
     seed: shared.Seed = 0,
-    half: Annotated[bool, typer.Option("--half", help="Save the weights in half precision (fp16).")] = False,
+    half: Annotated[bool, Option("--half", help="Save the weights in half precision (fp16).")] = False,
     repair: Repair = False,
     device: Device = None,
 ) -> None:
     """Train a tokenizer and a model from scratch; the folder loads with `AutoModel.from_pretrained`."""
     from isogloss.corpora.readers import read_parallel
-    from isogloss.training.engine.distributed import init_distributed
-    from isogloss.training.language_modeling.model_files import read_history
     from isogloss.training.language_modeling.pretrain import pretrain as run
 
-    init_distributed()
     translations = settings.get("objective") == "tlm"
     source = (
         read_parallel(files_by_language(text, "--text"))
         if translations
         else shared.texts_by_language(text, "--text", repair)
     )
-    with library_warnings(), resumable(out), shared.budget_bar("pretraining") as show_pace:
+    with shared.language_model_training("pretraining", out) as show_pace:
         run(
             source,
             out,
@@ -96,5 +83,3 @@ def pretrain(
             **settings,
             **({} if evaluations is None else {"evaluations": evaluations}),
         )
-    if init_distributed().is_main:
-        shared.show_figures(read_history(out).evaluations, out)

@@ -5,23 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from isogloss.cli.screen import out, progress_bars
+from isogloss.cli.screen import print_written, progress_bars
 
 
 def report(
     about: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="STORE|RESULTS…", help="Folder of a store, or files of result rows, curves and predictions."
-        ),
+        Argument(metavar="STORE|RESULTS…", help="Folder of a store, or files of result rows, curves and predictions."),
     ],
-    output: Annotated[Path, typer.Option("--out", "-o", help="File for the report (.html).")] = Path("report.html"),
-    study: Annotated[str | None, typer.Option(help="Name of the study, if the store contains several.")] = None,
+    output: Annotated[Path, Option("--out", "-o", help="File for the report (.html).")] = Path("report.html"),
+    study: Annotated[str | None, Option(help="Name of the study, if the store contains several.")] = None,
     export: Annotated[
         Path | None,
-        typer.Option(help="Folder for all tables (.tex .md .csv) and figures (.svg .png .pdf) as separate files."),
+        Option(help="Folder for all tables (.tex .md .csv) and figures (.svg .png .pdf) as separate files."),
     ] = None,
 ) -> None:
     """Write a report with findings, tables, charts and examples as one HTML page that works offline."""
@@ -29,6 +27,4 @@ def report(
 
     with progress_bars("report") as show:
         write_report(about, output, study=study, folder=export, progress=show)
-    out.print(f"written: {output}", soft_wrap=True)
-    if export:
-        out.print(f"written: {export}", soft_wrap=True)
+    print_written(output, *([export] if export else ()))

@@ -9,49 +9,54 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
-from isogloss.cli.arguments import Device
-from isogloss.cli.screen import err, library_warnings, out, print_error, print_note, show_table
+from isogloss.cli.arguments import Device, Workers
+from isogloss.cli.screen import (
+    STATE_COLUMN,
+    err,
+    library_warnings,
+    new_progress,
+    print_error,
+    print_note,
+    print_written,
+    show_result_table,
+)
 from isogloss.cli.training import resumable
 
 if TYPE_CHECKING:
     from isogloss.results.rows.study_results import StudyResults
-    from isogloss.results.tables.tables import Table
     from isogloss.store.entries import Store
     from isogloss.studies.execution.backends import Job, Outcome
 
 Overrides = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--set", help="Values that override those of the study file: task=pos seeds=1 settings.epochs=2 UD=data/ud …"
     ),
 ]
 StoreFolder = Annotated[
-    Path | None, typer.Option("--store", help="Folder of the store; by default $ISOGLOSS_STORE or isogloss-store.")
+    Path | None, Option("--store", help="Folder of the store; by default $ISOGLOSS_STORE or isogloss-store.")
 ]
 
 
 def run(
-    study: Annotated[Path, typer.Argument(help="Study file (YAML).")],
+    study: Annotated[Path, Argument(help="Study file (YAML).")],
     set: Overrides = None,
     store: StoreFolder = None,
-    backend: Annotated[
-        str, typer.Option(help="Backend that executes the runs (see `isogloss ls backends`).")
-    ] = "local",
-    workers: Annotated[
-        int | None, typer.Option(min=0, help="Number of worker processes; by default as many as fit into memory.")
-    ] = None,
-    per_gpu: Annotated[int | None, typer.Option(min=1, help="Number of runs that share a GPU.")] = None,
+    backend: Annotated[str, Option(help="Backend that executes the runs (see `isogloss ls backends`).")] = "local",
+    workers: Workers = None,
+    per_gpu: Annotated[int | None, Option(min=1, help="Number of runs that share a GPU.")] = None,
     stack: Annotated[
-        int, typer.Option(min=1, help="Train up to N runs that differ only in weights and seeds as one network (GPU).")
+        int, Option(min=1, help="Train up to N runs that differ only in weights and seeds as one network (GPU).")
     ] = 1,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", help="Further options of the backend: address=auto, partition=gpu time=240 …"),
+        Option("--option", help="Further options of the backend: address=auto, partition=gpu time=240 …"),
     ] = None,
     write: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--out",
             "-o",
             help="File for result rows (.csv .tsv .parquet .json), table (.md .tex) or chart (.html .svg); repeatable.",
@@ -86,7 +91,7 @@ def run(
     _show(results)
     for path in write or ():
         results.write(path)
-        out.print(f"written: {path}", soft_wrap=True)
+        print_written(path)
     for label, reason in results.failed.items():
         print_error(f"{label}: {reason}")
     if results.failed:
@@ -102,30 +107,25 @@ def _show(results: StudyResults) -> None:
     if results.frame.is_empty() and curves.is_empty() and results.distances.frame.is_empty():
         print_note("no run is finished")
     if not results.frame.is_empty():
-        _show_table(results.frame["study"][0], results.paper_table())
+        show_result_table(results.frame["study"][0], results.paper_table())
     if not curves.is_empty():
-        _show_table(f"{curves['study'][0]}: similarity (best layer)", curve_table(results.curves))
+        show_result_table(f"{curves['study'][0]}: similarity (best layer)", curve_table(results.curves))
     distances = results.distances
     if not distances.frame.is_empty():
         title = f"{distances.frame['study'][0]}: distances between related and unrelated words"
         shown = distances.labelled().summary.select("model", "pair", "metric", "overlap", "separation")
-        _show_table(title, frame_table(shown))
-
-
-def _show_table(title: str, table: Table) -> None:
-    show_table(title, table.head, ([cell.text for cell in row] for row in table.body))
+        show_result_table(title, frame_table(shown))
 
 
 @contextlib.contextmanager
 def study_progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]]:
     """A progress bar for all jobs and one for each running job; without a terminal, a line for each finished job."""
     from rich.markup import escape
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn, TaskID
 
     from isogloss.store.running_jobs import running
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    progress = Progress(*columns, TextColumn("{task.fields[state]}"), console=err, transient=True)
+    progress = new_progress(MofNCompleteColumn(), STATE_COLUMN)
     if not err.is_terminal:
         yield _print_outcome
         return

@@ -6,12 +6,30 @@ import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
+if TYPE_CHECKING:
+    import polars as pl
+
+    from isogloss.corpora.corpus import AnyCorpus
+    from isogloss.corpora.parallel import ParallelSet
+    from isogloss.results.tables.tables import Table as ResultTable
+
+STATE_COLUMN = TextColumn("{task.fields[state]}")
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
@@ -23,6 +41,16 @@ def print_error(message: str) -> None:
 
 def print_note(message: str) -> None:
     err.print(f"[yellow]note:[/] {escape(message)}", soft_wrap=True)
+
+
+def print_repairs(corpus: AnyCorpus | ParallelSet) -> None:
+    for error in corpus.repairs:
+        print_note(f"repaired or skipped: {error}")
+
+
+def print_written(*paths: Path | str) -> None:
+    for path in paths:
+        out.print(f"written: {path}", soft_wrap=True, markup=False)
 
 
 @contextlib.contextmanager
@@ -39,16 +67,21 @@ def library_warnings() -> Iterator[None]:
 @contextlib.contextmanager
 def progress_bars(title: str) -> Iterator[Callable[[str, int, int], None]]:
     """A function (label, done, total) that draws one bar per label on standard error, if that is a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        tasks: dict[str, int] = {}
+    with new_progress(MofNCompleteColumn()) as progress:
+        tasks: dict[str, TaskID] = {}
 
         def show(label: str, done: int, total: int) -> None:
             if label not in tasks:
                 tasks[label] = progress.add_task(escape(f"{title}: {label}"), total=total)
-            progress.update(tasks[label], completed=done)  # type: ignore[arg-type]
+            progress.update(tasks[label], completed=done)
 
         yield show
+
+
+def new_progress(amount: ProgressColumn, *columns: ProgressColumn) -> Progress:
+    """Progress bars on standard error that disappear at the end; disabled if that is not a terminal."""
+    first = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
+    return Progress(*first, *columns, console=err, transient=True, disable=not err.is_terminal)
 
 
 def log_lines(min_seconds: float = 30.0) -> Callable[[str, str], None]:
@@ -75,3 +108,19 @@ def show_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[objec
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
     out.print(table)
+
+
+def show_result_table(title: str, table: ResultTable) -> None:
+    show_table(title, table.head, ([cell.text for cell in row] for row in table.body))
+
+
+def show_frame(title: str, frame: pl.DataFrame, number_format: str) -> None:
+    show_table(title, frame.columns, ([format_cell(cell, number_format) for cell in row] for row in frame.iter_rows()))
+
+
+def format_cell(cell: object, number_format: str) -> object:
+    """
+    >>> format_cell(0.25, ".3f"), format_cell(None, ".3f"), format_cell("fr", ".3f")
+    ('0.250', '–', 'fr')
+    """
+    return f"{cell:{number_format}}" if isinstance(cell, float) else "–" if cell is None else cell

@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from isogloss.cli.screen import out, print_note
 from isogloss.core.errors import InputError, MissingExtra
 
 
 def serve(
-    store: Annotated[Path, typer.Argument(help="Folder of the store.")],
+    store: Annotated[Path, Argument(help="Folder of the store.")],
     host: Annotated[
-        str, typer.Option(help="Address to listen on; any other than loopback makes the store readable for others.")
+        str, Option(help="Address to listen on; any other than loopback makes the store readable for others.")
     ] = ("127.0.0.1"),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")] = 8765,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    port: Annotated[int, Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")] = 8765,
+    open_browser: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Show a store in the browser: studies, live progress, comparisons, sentences and trees. Read-only."""
     try:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import MISSING
 from typing import Annotated, Optional
 
-import typer
+from typer import Option
 
 from isogloss.core.settings import SettingField, check_values, declared_settings
 
@@ -58,7 +58,7 @@ def with_settings(
 
 def _option(field: SettingField, default: str) -> inspect.Parameter:
     name = field.setting.option or f"--{field.name.replace('_', '-')}"
-    option = typer.Option(name, help=field.setting.help, show_default=default or False)
+    option = Option(name, help=field.setting.help, show_default=default or False)
     annotation = Annotated[Optional[field.type], option]  # type: ignore[name-defined]  # noqa: UP045
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli.arguments import (
     AllowPickle,
@@ -18,7 +18,7 @@ from isogloss.cli.arguments import (
     files_by_language,
     memory_limits,
 )
-from isogloss.cli.screen import library_warnings, out, progress_bars, show_table
+from isogloss.cli.screen import format_cell, library_warnings, print_written, progress_bars, show_frame, show_table
 
 if TYPE_CHECKING:
     from isogloss.corpora.parallel import ParallelSet
@@ -26,39 +26,39 @@ if TYPE_CHECKING:
 
 
 def similarity(
-    models: Annotated[list[str], typer.Argument(metavar="MODEL…", help="Model folders or Hugging Face names.")],
+    models: Annotated[list[str], Argument(metavar="MODEL…", help="Model folders or Hugging Face names.")],
     parallel: Annotated[
         list[str],
-        typer.Option(
+        Option(
             help="Parallel text: LANGUAGE=FILE for each language (treebanks are joined by sentence id), or one file "
             "with all languages. Repeat the option, or list several after it."
         ),
     ],
     source: Annotated[
-        str | None, typer.Option(help="Language that is compared with all others; by default all pairs are compared.")
+        str | None, Option(help="Language that is compared with all others; by default all pairs are compared.")
     ] = None,
     index: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Similarity indexes, separated by commas; options in brackets, as in matching(centre) or svcca(20)."
         ),
     ] = "cka,anc,matching",
-    pool: Annotated[str, typer.Option(help="Vector of a sentence: mean, cls, last or max of its tokens.")] = "mean",
-    specials: Annotated[bool, typer.Option("--specials", help="Include special tokens in the pooling.")] = False,
+    pool: Annotated[str, Option(help="Vector of a sentence: mean, cls, last or max of its tokens.")] = "mean",
+    specials: Annotated[bool, Option("--specials", help="Include special tokens in the pooling.")] = False,
     sentences: Annotated[
-        int | None, typer.Option(min=2, help="Number of sentences to compare, from the first; by default all.")
+        int | None, Option(min=2, help="Number of sentences to compare, from the first; by default all.")
     ] = None,
     bootstrap: Annotated[
-        int, typer.Option(min=0, help="Number of bootstrap replicates for confidence intervals; 0 for none.")
+        int, Option(min=0, help="Number of bootstrap replicates for confidence intervals; 0 for none.")
     ] = 100,
-    seed: Annotated[int, typer.Option(help="Random seed for the bootstrap.")] = 0,
-    neurons: Annotated[int, typer.Option(min=0, help="Number of most and least language-neutral neurons to list.")] = 0,
+    seed: Annotated[int, Option(help="Random seed for the bootstrap.")] = 0,
+    neurons: Annotated[int, Option(min=0, help="Number of most and least language-neutral neurons to list.")] = 0,
     mean: Annotated[
-        bool, typer.Option("--mean", help="Show mean and spread over the language pairs instead of every pair.")
+        bool, Option("--mean", help="Show mean and spread over the language pairs instead of every pair.")
     ] = False,
     output: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--out",
             "-o",
             help="File for result rows (.csv .tsv .parquet .json) or charts (.html .svg .png .pdf); repeatable.",
@@ -115,12 +115,14 @@ def similarity(
     for path in output or ():
         curves.write(path, pairs=not mean)
     for index_name in curves.indexes:
-        (_show_means if mean else _show_curves)(index_name, curves)
+        if mean:
+            show_frame(index_name, curves.mean().filter(index=index_name).drop("index"), ".3f")
+        else:
+            _show_curves(index_name, curves)
     _show_shapes(curves)
     if neurons:
-        _show_neurons(curves, neurons)
-    for path in output or ():
-        out.print(f"written: {path}", soft_wrap=True)
+        show_frame("neurons by |correlation| across languages", curves.language_neutral(neurons), ".3f")
+    print_written(*(output or ()))
 
 
 def _read(parallel: list[str]) -> ParallelSet:
@@ -146,32 +148,17 @@ def _show_shapes(curves: Curves) -> None:
         show_table("first align, then predict?", ("model", "pair", "index", "peak", "rises, then falls"), peaks)
 
 
-def _show_neurons(curves: Curves, neurons: int) -> None:
-    neutral = curves.language_neutral(neurons)
-    rows = [[_number(cell) for cell in row] for row in neutral.iter_rows()]
-    show_table("neurons by |correlation| across languages", neutral.columns, rows)
-
-
-def _show_means(index: str, curves: Curves) -> None:
-    rows = curves.mean().filter(index=index).drop("index")
-    show_table(index, rows.columns, ([_number(cell) for cell in row] for row in rows.iter_rows()))
-
-
 def _show_curves(index: str, curves: Curves) -> None:
     """Show layers as rows and pairs as columns, or the reverse if there are more pairs than layers."""
     table = curves.table(index)
     layers = table.columns[3:]
     several = table["model"].n_unique() > 1
     pairs = [f"{model} " * several + f"{source}–{target}" for model, source, target, *_ in table.iter_rows()]
-    values = [[_number(cell) for cell in row[3:]] for row in table.iter_rows()]
+    values = [[format_cell(cell, ".3f") for cell in row[3:]] for row in table.iter_rows()]
     if len(pairs) <= len(layers):
         show_table(index, ["layer", *pairs], ([layer, *row] for layer, *row in zip(layers, *values, strict=True)))
     else:
         show_table(index, ["pair", *layers], ([pair, *row] for pair, row in zip(pairs, values, strict=True)))
-
-
-def _number(cell: object) -> object:
-    return f"{cell:.3f}" if isinstance(cell, float) else "–" if cell is None else cell
 
 
 def _verdict(row: dict[str, object]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isogloss.cli.screen import err, log_lines, print_note
+from isogloss.cli.screen import STATE_COLUMN, log_lines, new_progress, print_note, print_repairs
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
@@ -20,8 +20,7 @@ def read_corpus_for(task: Task, path: Path, lang: str | None, repair: bool = Fal
     from isogloss.corpora.readers import read_kind
 
     corpus = read_kind(path, task.corpus, lang=lang, repair=repair)
-    for error in corpus.repairs:
-        print_note(f"repaired or skipped: {error}")
+    print_repairs(corpus)
     return corpus
 
 
@@ -39,14 +38,10 @@ def resumable(folder: Path | None) -> Iterator[None]:
 @contextlib.contextmanager
 def training_bar() -> Iterator[Callable[[str, EpochMetrics], None]]:
     """A progress bar per training run with loss, dev score and speed; without a terminal, one line at times."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn, TaskID
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bars_shown = Progress(
-        *columns, TextColumn("{task.fields[state]}"), console=err, transient=True, disable=not err.is_terminal
-    )
     print_line = log_lines()
-    with bars_shown as progress:
+    with new_progress(MofNCompleteColumn(), STATE_COLUMN) as progress:
         bars: dict[str, TaskID] = {}
 
         def show_report(label: str, report: EpochMetrics) -> None:

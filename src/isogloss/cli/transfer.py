@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli import adapters
 from isogloss.cli.arguments import AllowPickle, Device, Repair, TrustRemoteCode, files_by_language
-from isogloss.cli.screen import library_warnings, out, show_table
+from isogloss.cli.screen import library_warnings, print_written, show_frame
 from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import read_corpus_for, resumable, training_bar
 from isogloss.core.errors import UsageError
@@ -30,29 +30,26 @@ if TYPE_CHECKING:
 def transfer(
     *,
     model: Annotated[
-        str, typer.Argument(help="Model folder or Hugging Face name; bilstm is the baseline without pretraining.")
+        str, Argument(help="Model folder or Hugging Face name; bilstm is the baseline without pretraining.")
     ],
-    task: Annotated[str, typer.Option(help="Task to fine-tune for (see `isogloss ls tasks`).")],
-    train: Annotated[Path, typer.Option(help="Training corpus in the source language.")],
-    dev: Annotated[
-        Path, typer.Option(help="Development corpus in the source language; the best epoch is chosen on it.")
-    ],
+    task: Annotated[str, Option(help="Task to fine-tune for (see `isogloss ls tasks`).")],
+    train: Annotated[Path, Option(help="Training corpus in the source language.")],
+    dev: Annotated[Path, Option(help="Development corpus in the source language; the best epoch is chosen on it.")],
     test: Annotated[
-        list[str],
-        typer.Option(help="TARGET=FILE for every test set; include the source language to get transfer gaps."),
+        list[str], Option(help="TARGET=FILE for every test set; include the source language to get transfer gaps.")
     ],
     source: Annotated[
-        str | None, typer.Option(help="Code of the source language; by default taken from the file names.")
+        str | None, Option(help="Code of the source language; by default taken from the file names.")
     ] = None,
     seeds: Annotated[
-        str, typer.Option(help="Number of random seeds, or a list of seeds: 5 means 0,1,2,3,4; '3,' means seed 3.")
+        str, Option(help="Number of random seeds, or a list of seeds: 5 means 0,1,2,3,4; '3,' means seed 3.")
     ] = "1",
     settings: SettingValues,
     vectors: Annotated[
-        Path | None, typer.Option(help="File of word vectors for bilstm, with lines of a word and its numbers.")
+        Path | None, Option(help="File of word vectors for bilstm, with lines of a word and its numbers.")
     ] = None,
     reinit: Annotated[
-        str | None, typer.Option(help="Layers to re-initialise before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
+        str | None, Option(help="Layers to re-initialise before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
     ] = None,
     adapter: adapters.LanguageAdapters = None,
     task_adapter: adapters.TaskAdapter = None,
@@ -62,19 +59,18 @@ def transfer(
     weights: adapters.Weights = "uniform",
     continual: Annotated[
         list[Path] | None,
-        typer.Option(help="File of word-aligned sentence pairs that are replayed during fine-tuning; repeatable."),
+        Option(help="File of word-aligned sentence pairs that are replayed during fine-tuning; repeatable."),
     ] = None,
-    continual_weight: Annotated[float, typer.Option(help="Weight of the loss on the replayed sentence pairs.")] = 0.01,
+    continual_weight: Annotated[float, Option(help="Weight of the loss on the replayed sentence pairs.")] = 0.01,
     anchor: Annotated[
-        str,
-        typer.Option(help="Reference model of --continual: original, adjusted, or the folder of the original model."),
+        str, Option(help="Reference model of --continual: original, adjusted, or the folder of the original model.")
     ] = "original",
     grid: Annotated[
-        bool, typer.Option("--grid", help="Search batch size and learning rate on the development corpus first.")
+        bool, Option("--grid", help="Search batch size and learning rate on the development corpus first.")
     ] = False,
     folder: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--out",
             "-o",
             help="Folder for networks, predictions and result rows; after an interruption the same command resumes.",
@@ -82,15 +78,11 @@ def transfer(
     ] = None,
     write: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="File for result rows (.csv .tsv .parquet .json) or a chart (.html .svg .png .pdf); repeatable."
-        ),
+        Option(help="File for result rows (.csv .tsv .parquet .json) or a chart (.html .svg .png .pdf); repeatable."),
     ] = None,
     predict: Annotated[
         str | None,
-        typer.Option(
-            help="File for predictions in the format of the corpus; {target} and {seed} in its name are replaced."
-        ),
+        Option(help="File for predictions in the format of the corpus; {target} and {seed} in its name are replaced."),
     ] = None,
     repair: Repair = False,
     device: Device = None,
@@ -220,9 +212,7 @@ def _best_of_grid(
             f"batch {candidate.batch}, rate {candidate.learning_rate:g}", report
         ),
     )
-    show_table(
-        "grid search: scores on the development corpus", searched.frame.columns, map(_shown, searched.frame.iter_rows())
-    )
+    show_frame("grid search: scores on the development corpus", searched.frame, ".4g")
     return {"batch": searched.best.batch, "learning_rate": searched.best.learning_rate}
 
 
@@ -230,14 +220,10 @@ def _finish(results: Results, task: Task, tests: dict[str, AnyCorpus], write: li
     """Show the table and write the files."""
     table = results.table().select("target", "metric", "mean", "sd", "gap", "seeds", "n")
     source = results.frame["source"][0]
-    show_table(f"{task.name}, trained on {source}", table.columns, map(_shown, table.iter_rows()))
-    files = list(map(str, write))
+    show_frame(f"{task.name}, trained on {source}", table, ".4g")
     for path in write:
         results.write(path)
-    if predict:
-        files += _write_predictions(results, task, tests, predict)
-    for file in files:
-        out.print(f"written: {file}", soft_wrap=True)
+    print_written(*write, *(_write_predictions(results, task, tests, predict) if predict else ()))
 
 
 def _write_predictions(results: Results, task: Task, tests: dict[str, AnyCorpus], pattern: str) -> list[str]:
@@ -251,7 +237,3 @@ def _write_predictions(results: Results, task: Task, tests: dict[str, AnyCorpus]
         files.append(pattern.replace("{target}", str(target)).replace("{seed}", str(seed)))
         annotate_corpus(task, tests[str(target)], values).write(files[-1])
     return files
-
-
-def _shown(row: tuple[object, ...]) -> list[object]:
-    return [f"{cell:.4g}" if isinstance(cell, float) else "–" if cell is None else cell for cell in row]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from isogloss.cli.arguments import Repair
-from isogloss.cli.screen import out, print_note, show_table
+from isogloss.cli.screen import out, print_note, print_repairs, show_table
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,22 +18,20 @@ if TYPE_CHECKING:
 
 def transliterate(
     file: Annotated[
-        Path,
-        typer.Argument(help="Treebank, NER, NLI, QA, parallel TSV or raw text, plain or compressed (.gz, .xz, .bz2)."),
+        Path, Argument(help="Treebank, NER, NLI, QA, parallel TSV or raw text, plain or compressed (.gz, .xz, .bz2).")
     ],
-    output: Annotated[Path, typer.Option("--out", "-o", help="File for the result, in the format of the input.")],
-    lang: Annotated[str | None, typer.Option(help="Language code; by default taken from the file name.")] = None,
+    output: Annotated[Path, Option("--out", "-o", help="File for the result, in the format of the input.")],
+    lang: Annotated[str | None, Option(help="Language code; by default taken from the file name.")] = None,
     scheme: Annotated[
-        str | None,
-        typer.Option(help="Transliteration scheme (see `isogloss ls schemes`); by default that of the language."),
+        str | None, Option(help="Transliteration scheme (see `isogloss ls schemes`); by default that of the language.")
     ] = None,
     inverse: Annotated[
-        bool, typer.Option("--inverse", help="Convert back to the original script, if the scheme is reversible.")
+        bool, Option("--inverse", help="Convert back to the original script, if the scheme is reversible.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Random seed for the scheme 'permutation'.")] = 0,
+    seed: Annotated[int, Option(help="Random seed for the scheme 'permutation'.")] = 0,
     format: Annotated[
         str | None,
-        typer.Option("--format", "-f", help="Format of the input (see `isogloss ls formats`); detected by default."),
+        Option("--format", "-f", help="Format of the input (see `isogloss ls formats`); detected by default."),
     ] = None,
     repair: Repair = False,
 ) -> None:
@@ -56,8 +54,7 @@ def transliterate(
     show_table(str(file), ("", ""), rows)
     if changed == corpus:
         print_note("nothing changed: no character has the script that the scheme converts (Latin text stays unchanged)")
-    for error in corpus.repairs:
-        print_note(f"repaired or skipped: {error}")
+    print_repairs(corpus)
     out.print("[green]done[/]")
 
 

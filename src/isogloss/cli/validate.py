@@ -6,31 +6,29 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from isogloss.cli.arguments import Repair
 from isogloss.cli.run import Overrides, StoreFolder
-from isogloss.cli.screen import out, print_error, print_note, show_table
+from isogloss.cli.screen import out, print_error, print_note, print_repairs, show_table
 from isogloss.core.errors import UsageError
 
 
 def validate(
-    file: Annotated[
-        Path, typer.Argument(help="Corpus file, plain or compressed (.gz, .xz, .bz2), or study file (.yaml).")
-    ],
+    file: Annotated[Path, Argument(help="Corpus file, plain or compressed (.gz, .xz, .bz2), or study file (.yaml).")],
     format: Annotated[
         str | None,
-        typer.Option("--format", "-f", help="Format of the corpus (see `isogloss ls formats`); detected by default."),
+        Option("--format", "-f", help="Format of the corpus (see `isogloss ls formats`); detected by default."),
     ] = None,
-    lang: Annotated[str | None, typer.Option(help="Language code; by default taken from the file name.")] = None,
+    lang: Annotated[str | None, Option(help="Language code; by default taken from the file name.")] = None,
     repair: Repair = False,
     set: Overrides = None,
     store: StoreFolder = None,
     gpus: Annotated[
-        str,
-        typer.Option(help="Estimate the duration of a study on these numbers of GPUs, with one job on each: 1,8,64."),
+        str, Option(help="Estimate the duration of a study on these numbers of GPUs, with one job on each: 1,8,64.")
     ] = "",
     stack: Annotated[
-        int, typer.Option(min=1, help="With --gpus: the number of runs trained as one stack, as in `isogloss run`.")
+        int, Option(min=1, help="With --gpus: the number of runs trained as one stack, as in `isogloss run`.")
     ] = 1,
 ) -> None:
     """Check a corpus or a study file: describe it, or report the first error with its line."""
@@ -43,8 +41,7 @@ def validate(
     rows = [("format", f"{corpus.format.name} ({corpus.format.summary})"), ("language", corpus.lang)]
     rows += [(what, f"{number:,}") for what, number in corpus.counts.items()]
     show_table(f"{file}: {corpus.format.kind}", ("", ""), rows)
-    for error in corpus.repairs:
-        print_note(f"repaired or skipped: {error}")
+    print_repairs(corpus)
     if not corpus.repairs:
         out.print("[green]valid[/]")
 
