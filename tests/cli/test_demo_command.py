@@ -88,7 +88,7 @@ def test_the_whole_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     costs = {pair: 100 * (away(pair) - away("REF")) for pair in ("1-2", "5-6", "11-12")}
     worst = min(costs, key=lambda pair: costs[pair])
     told_cost = f"{costs[worst]:+.1f}".replace("-", "−")
-    assert f"costs most is layers {worst}: {told_cost} points" in two
+    assert f"the largest loss is for layers {worst}: {told_cost} points" in two
     assert "over 10 languages" in three
     verdict = json.loads((folder / "qlj" / "verdict.json").read_text(encoding="utf-8"))
     assert f"is {verdict['level']}" in four

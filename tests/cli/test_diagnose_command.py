@@ -62,8 +62,11 @@ def test_the_store_may_be_elsewhere(folder: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--source", "en"], "--source: expected LANGUAGE=FILE such as fr=fr.txt, got 'en'"),
-        (["--source", "en=a.conllu"], "--source: expected LANGUAGE=TRAIN,DEV"),
+        (["--source", "en"], "--source: expected LANGUAGE=TRAIN,DEV such as en=train.conllu,dev.conllu, got 'en'"),
+        (
+            ["--source", "en=a.conllu"],
+            "--source: expected LANGUAGE=TRAIN,DEV such as en=train.conllu,dev.conllu, got 'en=a",
+        ),
         (["--remedy", "nois"], "did you mean 'noise'"),
         (["--finetune", "epoch"], "--finetune: expected NAME=VALUE"),
         (["--finetune", "epoch=3"], "did you mean 'epochs'?"),

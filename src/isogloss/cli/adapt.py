@@ -49,6 +49,8 @@ def adapt(
     from isogloss.training.language_modeling.adapt import adapt as run
     from isogloss.training.language_modeling.heldout import TextFiles
 
+    if evaluations is not None:
+        settings["evaluations"] = evaluations
     with shared.language_model_training("adapting", out) as show_pace:
         run(
             model,
@@ -66,5 +68,4 @@ def adapt(
             progress=show_pace,
             **budget,
             **settings,
-            **({} if evaluations is None else {"evaluations": evaluations}),
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -139,9 +140,11 @@ def _sizes(lang: str, words_by_part: Mapping[str, list[str] | None], vocabulary:
     from isogloss.studies.schema.overrides import parse_overrides
 
     sizes = default_sizes(lang)
-    for part, words in words_by_part.items():
-        sizes = replace(sizes, **{part: _over(getattr(sizes, part), parse_overrides(words or (), f"--{part}"))})
-    return replace(sizes, vocabulary=vocabulary or sizes.vocabulary)
+    changed: dict[str, Any] = {
+        part: _over(getattr(sizes, part), parse_overrides(words or (), f"--{part}"))
+        for part, words in words_by_part.items()
+    }
+    return replace(sizes, **changed, vocabulary=vocabulary or sizes.vocabulary)
 
 
 def _over(defaults: Options, overrides: Options) -> Options:
@@ -150,9 +153,7 @@ def _over(defaults: Options, overrides: Options) -> Options:
     >>> _over({"epochs": 3, "settings": {"length": 64}}, {"settings.batch": 8})
     {'epochs': 3, 'settings': {'length': 64, 'batch': 8}}
     """
-    result: dict[str, Any] = {
-        name: dict(value) if isinstance(value, dict) else value for name, value in defaults.items()
-    }
+    result = copy.deepcopy(dict(defaults))
     for name, value in overrides.items():
         outer, _, inner = name.partition(".")
         if inner:
@@ -168,11 +169,12 @@ def _sources(words: Sequence[str]) -> dict[str, tuple[str, str]]:
     >>> _sources(["en=a.conllu,b.conllu"])
     {'en': ('a.conllu', 'b.conllu')}
     """
+    expected = "LANGUAGE=TRAIN,DEV such as en=train.conllu,dev.conllu"
     sources = {}
-    for lang, files in parse_pairs(words, "--source").items():
-        train, comma, dev = files.partition(",")
-        if not (train and comma and dev):
-            raise UsageError(f"--source: expected LANGUAGE=TRAIN,DEV such as en=train.conllu,dev.conllu, got '{files}'")
+    for lang, files in parse_pairs(words, "--source", expected).items():
+        train, _, dev = files.partition(",")
+        if not (train and dev):
+            raise UsageError(f"--source: expected {expected}, got '{lang}={files}'")
         sources[lang] = (train, dev)
     return sources
 

@@ -79,6 +79,6 @@ def language_model_training(title: str, folder: Path) -> Iterator[Callable[[Step
     rows: dict[str, list[float]] = {}
     for row in read_history(folder).evaluations:
         if row["index"] == "perplexity":
-            rows.setdefault(row["target"], []).append(row["value"])
+            rows.setdefault(str(row["target"]), []).append(float(row["value"]))
     cells = [(lang, f"{values[0]:.2f}", f"{values[-1]:.2f}") for lang, values in rows.items()]
     show_table(f"perplexity on held-out lines · {folder}", ("language", "before", "after"), cells)

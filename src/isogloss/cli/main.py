@@ -101,7 +101,7 @@ def _with_options(message: str, arguments: Sequence[str]) -> str:
     group = typer.main.get_command(app)
     command = getattr(group, "commands", {}).get(arguments[0] if arguments else "")
     names = {parameter.name: parameter.opts[0] for parameter in (command.params if command else ())}
-    options = {name: option for name, option in names.items() if option.startswith("--")}
+    options: dict[str, str] = {name: option for name, option in names.items() if option.startswith("--")}
     message = re.sub(r"^(\w+)(?=: )", lambda match: options.get(match[1], match[1]), message)
     message = re.sub(
         r"(?<![-\w.])(\w+)=(?=([\w'\"])?)",

@@ -61,6 +61,8 @@ def pretrain(
         if translations
         else shared.texts_by_language(text, "--text", repair)
     )
+    if evaluations is not None:
+        settings["evaluations"] = evaluations
     with shared.language_model_training("pretraining", out) as show_pace:
         run(
             source,
@@ -81,5 +83,4 @@ def pretrain(
             progress=show_pace,
             **budget,
             **settings,
-            **({} if evaluations is None else {"evaluations": evaluations}),
         )

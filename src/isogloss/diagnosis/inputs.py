@@ -1,8 +1,4 @@
-"""The inputs of a diagnosis as references of a study file; corpora in memory are written to its folder.
-
-A corpus is a path, `hub:…`, `lab:…`, a list of these, or a corpus in memory. For a language of the laboratory, missing
-corpora come from the laboratory.
-"""
+"""The inputs of a diagnosis as references of a study file; corpora in memory are written to its folder."""
 
 from __future__ import annotations
 
@@ -52,13 +48,12 @@ def collect_inputs(
     model: LoadedModel | str | os.PathLike[str], lang: str, task: str, folder: Path, corpora: Mapping[str, CorpusInput]
 ) -> DiagnosisInputs:
     """References to the model and the corpora."""
-    references_by_role = {name: references(name, corpus, folder) for name, corpus in corpora.items()}
-    labelled = {name for name in ("train", "dev", "test") if references_by_role.get(name)}
-    if "train" in labelled and labelled != {"train", "dev", "test"}:
-        missing = ", ".join(sorted({"dev", "test"} - labelled))
+    roles = ("train", "dev", "test", "text")
+    train, dev, test, text = (references(role, corpora.get(role), folder) for role in roles)
+    if train and not (dev and test):
+        missing = ", ".join(role for role, corpus in {"dev": dev, "test": test}.items() if not corpus)
         raise UsageError(f"labelled data: expected train, dev and test, got no {missing}")
-    inputs = DiagnosisInputs(_model_reference(model, folder), lang, task, **references_by_role)
-    return _with_latin_text(inputs)
+    return _with_latin_text(DiagnosisInputs(_model_reference(model, folder), lang, task, train, dev, test, text))
 
 
 def laboratory_corpora(lang: str, corpora: Mapping[str, CorpusInput], labelled: bool) -> dict[str, CorpusInput]:
@@ -130,11 +125,8 @@ def references(name: str, corpus: CorpusInput, folder: Path) -> tuple[str, ...]:
         corpus.write(path)
         return (str(path.absolute()),)
     corpus_list = [corpus] if isinstance(corpus, str | os.PathLike) else corpus
-    return tuple(_absolute(os.fspath(reference)) for reference in corpus_list)
-
-
-def _absolute(reference: str) -> str:
-    return reference if reference.startswith(("hub:", "lab:")) else str(Path(reference).expanduser().absolute())
+    names = [os.fspath(reference) for reference in corpus_list]
+    return tuple(n if n.startswith(("hub:", "lab:")) else str(Path(n).expanduser().absolute()) for n in names)
 
 
 def _model_reference(model: LoadedModel | str | os.PathLike[str], folder: Path) -> str:

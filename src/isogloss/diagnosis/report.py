@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -35,7 +35,7 @@ def write_report(verdict: Verdict) -> None:
 
 
 def sections(verdict: Verdict) -> Iterator[Section]:
-    yield Section("Verdict", tuple(_verdict(verdict)))
+    yield Section("Verdict", tuple(summary(verdict)))
     if verdict.systems["test"].is_not_null().any():
         yield Section("Systems", _how_compared(verdict), system_table(verdict))
     if verdict.estimate:
@@ -45,7 +45,7 @@ def sections(verdict: Verdict) -> Iterator[Section]:
     yield Section("Tokenizer statistics", tuple(_tokenizer(verdict)))
     if len(verdict.sources.frame):
         yield Section("Closest languages", (f"The order rests on {verdict.sources.basis}.",), ranking_table(verdict))
-    yield Section("Next steps", tuple(_next_steps(verdict)), commands=_commands(verdict))
+    yield _next_steps(verdict)
 
 
 REMEDIES_NOTE = (
@@ -59,7 +59,8 @@ SIGNIFICANCE_NOTE = (
 SINGLE_SEED_NOTE = "With one seed, the test covers sentences only: other seeds may differ."
 
 
-def _verdict(verdict: Verdict) -> Iterator[str]:
+def summary(verdict: Verdict) -> Iterator[str]:
+    """The sentences at the beginning of the report."""
     yield f"{verdict.level}: {LEVEL_DESCRIPTIONS[verdict.level]}"
     for row in verdict.differences.filter(pl.col("system").is_in([FINETUNED, ADAPTED])).iter_rows(named=True):
         significance = "significant" if row["significant"] else "not significant"
@@ -84,21 +85,17 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
 
 def _how_compared(verdict: Verdict) -> tuple[str, ...]:
     scores = f"Mean {verdict.metric} in points; 95 % intervals over seeds in brackets."
-    if verdict.differences.is_empty():
-        return (scores,)
-    return (
-        (scores, SIGNIFICANCE_NOTE, SINGLE_SEED_NOTE)
-        if verdict.differences["seeds"].max() == 1
-        else (scores, SIGNIFICANCE_NOTE)
-    )
+    seeds = verdict.differences["seeds"].max()  # None without differences
+    notes = () if seeds is None else (SIGNIFICANCE_NOTE, SINGLE_SEED_NOTE) if seeds == 1 else (SIGNIFICANCE_NOTE,)
+    return (scores, *notes)
 
 
 def system_table(verdict: Verdict) -> Table:
     body = [
         (
             Cell(row["system"]),
-            *(Cell("" if row[name] is None else points(row[name]), True) for name in ("dev", "test")),
-            Cell(_interval(row["low"], row["high"])),
+            *(Cell(_points(row[name]), True) for name in ("dev", "test")),
+            Cell("" if row["low"] is None else f"[{points(row['low'])}, {points(row['high'])}]"),
             Cell(str(row["seeds"]), True),
             Cell("baseline" if row["system"] in BASELINES else ""),
         )
@@ -112,18 +109,9 @@ def remedy_table(verdict: Verdict) -> Table:
     for row in verdict.remedies.iter_rows(named=True):
         delta = "" if row["delta"] is None else signed_points(row["delta"])
         significant = "" if row["delta"] is None else "yes" if row["significant"] else "no"
-        test = "" if row["test"] is None else points(row["test"])
-        values = (
-            row["remedy"],
-            row["system"] or "",
-            row["outcome"],
-            test,
-            delta,
-            significant,
-            row["against"] or "",
-            row["why"],
-        )
-        body.append(tuple(Cell(value or "", number=3 <= i <= 4) for i, value in enumerate(values)))
+        numbers = (_points(row["test"]), delta)
+        texts = (row["remedy"], row["system"], row["outcome"], *numbers, significant, row["against"], row["why"])
+        body.append(tuple(Cell(text or "", number=3 <= i <= 4) for i, text in enumerate(texts)))
     return Table(("remedy", "system", "outcome", "test", "Δ", "significant", "against", ""), tuple(body))
 
 
@@ -144,8 +132,7 @@ def _tokenizer(verdict: Verdict) -> Iterator[str]:
     yield (
         f"{statistics.subwords_per_word:.2f} sub-words per word over {statistics.words:,} words; "
         f"{statistics.whole_words:.0%} of the words are a single sub-word, {statistics.unknown_words:.1%} contain an "
-        f"unknown sub-word; {statistics.known_characters:.1%} of the "
-        "characters are known."
+        f"unknown sub-word; {statistics.known_characters:.1%} of the characters are known."
     )
     scripts = "; ".join(
         f"{script} {coverage.letters:.0%} of the characters, {coverage.pieces:,} sub-words of several characters"
@@ -163,38 +150,26 @@ def _estimate(estimate: Estimate, verdict: Verdict) -> Iterator[str]:
         )
         return
     interval = "; too few languages for an interval"
-    if estimate.low is not None:
-        interval = f"; 80 % prediction interval {_between(estimate.low, estimate.high)}"
+    if estimate.low is not None and estimate.high is not None:
+        low, high = points(max(0.0, estimate.low)), points(min(1.0, estimate.high))
+        interval = f"; 80 % prediction interval between {low} and {high}"
     yield (
         f"Expected in {verdict.lang}: {points(estimate.expected)}{interval}. The estimate rests on "
-        f"{estimate.rests_on}. It is for the model without adaptation: "
-        "the effect of adaptation cannot be measured without labelled data."
+        f"{estimate.rests_on}. It is for the model without adaptation: the effect of adaptation cannot be measured "
+        "without labelled data."
     )
 
 
-def _between(low: float, high: float | None) -> str:
-    return f"between {points(max(0.0, low))} and {points(min(1.0, 1.0 if high is None else high))}"
-
-
-def _next_steps(verdict: Verdict) -> Iterator[str]:
-    yield "The best model is in the folder model; recipe.yaml recomputes its system with the same numbers."
+def _next_steps(verdict: Verdict) -> Section:
+    sentences = ["The best model is in the folder model; recipe.yaml recomputes its system with the same numbers."]
+    commands, file = ["isogloss run recipe.yaml"], "new.conllu"
     if "transliterated" in verdict.best:
-        yield "The model expects Latin script: transliterate the input before annotation."
-
-
-def _commands(verdict: Verdict) -> tuple[str, ...]:
-    commands = ["isogloss run recipe.yaml"]
-    file = "new.conllu"
-    if "transliterated" in verdict.best:
+        sentences.append("The model expects Latin script: transliterate the input before annotation.")
         commands.append(f"isogloss transliterate {file} --lang {verdict.lang} --out latin.conllu")
         file = "latin.conllu"
-    return (*commands, f"isogloss predict model {file} --lang {verdict.lang} --out annotated.conllu")
+    commands.append(f"isogloss predict model {file} --lang {verdict.lang} --out annotated.conllu")
+    return Section("Next steps", tuple(sentences), commands=tuple(commands))
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"[{points(low)}, {points(high)}]"
-
-
-def summary(verdict: Verdict) -> Sequence[str]:
-    """The sentences at the beginning of the report."""
-    return tuple(_verdict(verdict))
+def _points(score: float | None) -> str:
+    return "" if score is None else points(score)

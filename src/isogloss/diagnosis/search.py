@@ -18,14 +18,12 @@ from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, Treatment, tre
 from isogloss.results.rows.results import Results
 
 MULTILINGUAL_SYSTEMS = {FINETUNED: Treatment(), ADAPTED: Treatment((ADAPT,))}
+# outcome: best so far, helps (better than the model's best), no better, left out, no time or failed; against: the best
+# system so far
 REMEDY_COLUMNS = {
-    "remedy": pl.String,
-    "system": pl.String,
-    "outcome": pl.String,  # best so far, helps (better than the model's best), no better; left out, no time, failed
-    "dev": pl.Float64,
-    "test": pl.Float64,
-    "against": pl.String,  # the best system so far
-    "why": pl.String,
+    **dict.fromkeys(("remedy", "system", "outcome"), pl.String),
+    **dict.fromkeys(("dev", "test"), pl.Float64),
+    **dict.fromkeys(("against", "why"), pl.String),
 }
 
 
@@ -112,23 +110,23 @@ def search_remedies(
     A remedy is started only if it would end within the budget, assuming that it takes as long as the longest remedy so
     far (the first: as long as a system of the comparison).
     """
-    left_out = [_row(name, "left out", why=why) for name, why in remedies.left_out.items()]
     state, spent = start, 0.0
     longest = start.outcomes[0].seconds / len(start.outcomes[0].plan.study.models)
     for remedy in remedies.order:
         treatment = remedy.apply(state.treatment)
         if treatment == state.treatment:
-            state = _add_row(state, _row(remedy.name, "left out", why="already part of the best system"))
+            state = _add_rows(state, _row(remedy.name, "left out", why="already part of the best system"))
         elif budget_seconds is not None and spent + longest > budget_seconds:
             why = f"{spent / 60:.1f} of {budget_seconds / 60:.1f} minutes are spent"
-            state = _add_row(state, _row(remedy.name, "no time", treatment.name, why=why))
+            state = _add_rows(state, _row(remedy.name, "no time", treatment.name, why=why))
         else:
             on_progress(f"remedy: {remedy.name}")
             outcome = runner.run(treatment_study(treatment, inputs))
             longest, spent = max(longest, outcome.seconds), spent + outcome.seconds
             state = _after_trial(state, remedy, treatment, outcome, metric)
             runner.remove_networks(state.outcomes, state.best.outcome.best_run(state.best.system, metric))
-    return replace(state, rows=(*state.rows, *left_out))
+    left_out = [_row(name, "left out", why=why) for name, why in remedies.left_out.items()]
+    return _add_rows(state, *left_out)
 
 
 def mean_score(outcome: StudyOutcome, system: str, metric: str, split: str) -> float:
@@ -143,7 +141,7 @@ def _after_trial(
     """The state after a remedy was trained."""
     if outcome.results.failed:
         why = next(iter(outcome.results.failed.values())).strip().splitlines()[-1]
-        return _add_row(state, _row(remedy.name, "failed", treatment.name, why=why))
+        return _add_rows(state, _row(remedy.name, "failed", treatment.name, why=why))
     trained = TrainedSystem(treatment.name, outcome, mean_score(outcome, treatment.name, metric, "dev"))
     is_best, helps = trained.dev > state.best.dev, trained.dev > state.best_multilingual.dev
     scores = {"dev": trained.dev, "test": mean_score(outcome, treatment.name, metric, "test")}
@@ -158,8 +156,8 @@ def _after_trial(
     )
 
 
-def _add_row(state: SearchState, row: dict[str, object]) -> SearchState:
-    return replace(state, rows=(*state.rows, row))
+def _add_rows(state: SearchState, *rows: dict[str, object]) -> SearchState:
+    return replace(state, rows=(*state.rows, *rows))
 
 
 def _row(remedy: str, outcome: str, system: str = "", **values: object) -> dict[str, object]:

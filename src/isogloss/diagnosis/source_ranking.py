@@ -59,20 +59,13 @@ def rank_sources(
 ) -> Ranking:
     """Rank the candidates for `lang`; those without text come after those that were measured."""
     similarities, basis = _measure(model, lang, parallel, comparable)
-    unique_candidates = dict.fromkeys(
-        canonical(candidate) for candidate in candidates if canonical(candidate) != canonical(lang)
-    )
-    rows = [_row(lang, candidate, similarities.get(candidate), seen) for candidate in unique_candidates]
+    codes = dict.fromkeys(code for code in map(canonical, candidates) if code != canonical(lang))
+    rows = [_row(lang, code, similarities.get(code), seen) for code in codes]
     frame = pl.DataFrame(rows, schema=RANKING_COLUMNS)
     order = frame.sort(pl.col("similarity"), "distance", "language", descending=[True, False, False], nulls_last=True)
-    known_distances = [name for name in DISTANCES if frame[name].is_not_null().any()]
-    if not similarities:
-        basis = (
-            f"genealogy and typology ({', '.join(known_distances)})"
-            if known_distances
-            else "nothing: no text, and no known facts about the languages"
-        )
-    return Ranking(order, basis)
+    distances = ", ".join(name for name in DISTANCES if frame[name].is_not_null().any())
+    facts = f"genealogy and typology ({distances})" if distances else ""
+    return Ranking(order, basis or facts or "nothing: no text, and no known facts about the languages")
 
 
 def measured_similarity(model: LoadedModel, parallel: ParallelSet, lang: str) -> dict[str, float]:
@@ -110,25 +103,14 @@ def _measure(
         return measured_similarity(model, parallel, lang), basis
     if comparable:
         lines = min(map(len, comparable.values()))
-        similarities = centroid_similarity(model, comparable, lang)
-        return (
-            similarities,
-            f"similarity inside the model of comparable texts ({lines} lines each; centroids of languages)",
-        )
+        basis = f"similarity inside the model of comparable texts ({lines} lines each; centroids of languages)"
+        return centroid_similarity(model, comparable, lang), basis
     return {}, ""
 
 
-def _row(
-    lang: str, candidate: str, measured_similarity: float | None, seen: frozenset[str] | None
-) -> dict[str, object]:
+def _row(lang: str, candidate: str, measured: float | None, seen: frozenset[str] | None) -> dict[str, object]:
     distances = distance(lang, candidate)
     script, name = script_and_name(candidate)
-    return {
-        "language": candidate,
-        "name": name,
-        "similarity": measured_similarity,
-        **distances,
-        "distance": sum(distances.values()) / len(distances) if distances else None,
-        "writing": script,
-        "seen": None if seen is None else candidate in seen,
-    }
+    mean = sum(distances.values()) / len(distances) if distances else None
+    row = {"language": candidate, "name": name, "similarity": measured, **distances, "distance": mean}
+    return {**row, "writing": script, "seen": None if seen is None else candidate in seen}

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import operator
 import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 from isogloss.core.errors import IsoglossError
 from isogloss.diagnosis.treatments import StudyDocument
@@ -50,7 +53,7 @@ class StudyRunner:
     store: Store
     device: str | None = None
     backend: str = "local"
-    backend_options: Mapping[str, int | str | None] = field(default_factory=dict)
+    backend_options: Mapping[str, Any] = field(default_factory=dict)
     watch: Watch | None = None
 
     def run(self, study: StudyDocument) -> StudyOutcome:
@@ -94,20 +97,12 @@ class StudyRunner:
     def _recompute(self, outcome: StudyOutcome, run: Run) -> None:
         backend = new_backend(self.backend, self.backend_options, self.device)
         jobs = replace(outcome.plan, runs=(run,)).jobs(self.store.ids() - {run.evaluation})
-        failures: list[str] = []
-
-        def collect(job_outcome: Outcome) -> None:
-            if job_outcome.state == "failed":
-                failures.append(job_outcome.reason)
-
-        backend.run(jobs, str(self.store.folder), collect)
-        if failures:
-            raise IsoglossError(failures[0])
+        job_outcomes: list[Outcome] = []
+        backend.run(jobs, str(self.store.folder), job_outcomes.append)
+        for failed in (job_outcome for job_outcome in job_outcomes if job_outcome.state == "failed"):
+            raise IsoglossError(failed.reason)
 
 
 def concatenate_results(outcomes: Sequence[StudyOutcome]) -> Results:
     """The results of several studies as one."""
-    results: Results = outcomes[0].results
-    for outcome in outcomes[1:]:
-        results = results + outcome.results
-    return results
+    return reduce(operator.add, (outcome.results for outcome in outcomes))

@@ -84,17 +84,14 @@ class Verdict:
 
     def write(self) -> None:
         """Write all figures to `verdict.json`."""
-        with atomic_write(self.folder / "verdict.json") as file:
-            json.dump(self._plain(), file, ensure_ascii=False, indent=1)
-
-    def _plain(self) -> dict[str, object]:
         names = ("model", "lang", "task", "metric", "level", "sure", "by_bilstm", "repaired", "best")
         fields: dict[str, object] = {name: getattr(self, name) for name in names}
         fields["tokenizer"] = asdict(self.tokenizer)
         fields["estimate"] = asdict(self.estimate) if self.estimate else None
         fields["sources"] = {"basis": self.sources.basis, "ranking": self.sources.frame.to_dicts()}
-        frames = {name: getattr(self, name).to_dicts() for name in ("systems", "differences", "remedies")}
-        return {**fields, **frames}
+        fields |= {name: getattr(self, name).to_dicts() for name in ("systems", "differences", "remedies")}
+        with atomic_write(self.folder / "verdict.json") as file:
+            json.dump(fields, file, ensure_ascii=False, indent=1)
 
 
 def system_scores(results: Results, metric: str, target: str) -> pl.DataFrame:
@@ -105,14 +102,7 @@ def system_scores(results: Results, metric: str, target: str) -> pl.DataFrame:
         tests = group.filter(pl.col("split") == "test", pl.col("target") == target).sort("seed")["value"].to_list()
         dev = group.filter(pl.col("split") == "dev")["value"]
         interval = paired_t_test([0.0] * len(tests), tests) if len(tests) > 1 else None
-        scores.append(
-            {
-                "system": system,
-                "dev": dev.mean(),
-                "test": sum(tests) / len(tests) if tests else None,
-                "low": interval.low if interval else None,
-                "high": interval.high if interval else None,
-                "seeds": group["seed"].n_unique(),
-            }
-        )
-    return pl.DataFrame(scores, schema=SYSTEM_COLUMNS)
+        low, high = (interval.low, interval.high) if interval else (None, None)
+        test = sum(tests) / len(tests) if tests else None
+        scores.append((system, dev.mean(), test, low, high, group["seed"].n_unique()))
+    return pl.DataFrame(scores, schema=SYSTEM_COLUMNS, orient="row")
