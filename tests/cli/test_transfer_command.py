@@ -51,6 +51,8 @@ def test_transfer_then_predict(capsys: pytest.CaptureFixture[str], world: Path, 
     ]
     predicted = ig.read_treebank(tmp_path / "qlb-1.conllu", lang="qlb")
     assert [tree.words for tree in predicted] == [tree.words for tree in ig.read_treebank(world / "qlb.conllu")]
+    assert isogloss(capsys, "ls", "runs", "--store", tmp_path / "out")[1].count("finetuned-pos-qla-seed") == 2
+    assert "nothing to remove" in isogloss(capsys, "gc", tmp_path / "out")[1]
 
     model = next((tmp_path / "out").glob("entries/finetuned/finetuned-pos-qla-seed1-*")) / "model"
     written = tmp_path / "again.conllu"

@@ -72,13 +72,13 @@ def interventions() -> Iterable[Row]:
     from isogloss.studies.schema.interventions import INTERVENTIONS
 
     for name, kind in INTERVENTIONS.items():
-        yield name, ", ".join(kind.arguments.model_fields), "stored" if kind.stored else "recomputed for each run"
+        yield name, ", ".join(kind.model_fields), "stored" if kind.stored else "recomputed for each run"
 
 
 def text_changes() -> Iterable[Row]:
     from isogloss.studies.schema.text_changes import TEXT_CHANGES
 
-    return ((name, ", ".join(kind.arguments.model_fields)) for name, kind in TEXT_CHANGES.items())
+    return ((name, ", ".join(kind.model_fields)) for name, kind in TEXT_CHANGES.items())
 
 
 def remedies() -> Iterable[Row]:
@@ -117,7 +117,7 @@ def adapters(folder: str = ".") -> Iterable[Row]:
 
 
 def runs(folder: Path | None = None) -> Iterable[Row]:
-    """All runs of all studies in the store, with their state."""
+    """All runs of all studies in the store with their state, and networks without a study (of `isogloss transfer`)."""
     from isogloss.store.run_states import run_jobs, run_state
     from isogloss.store.running_jobs import running
     from isogloss.store.study_records import read_records
@@ -127,12 +127,15 @@ def runs(folder: Path | None = None) -> Iterable[Row]:
         raise InputError(store_folder(folder), "the folder of a store", "no such folder", advice="give it with --store")
     store = open_store(folder)
     done, now = store.ids(), {job["job"]: job for job in running(store) if "job" in job}
-    for record in read_records(store):
+    records = read_records(store)
+    for record in records:
         for run in record.runs:
             state = run_state(run, done, now, record.failed)
             for job in (now[job] for job in run_jobs(run) if state == "running" and job in now):
                 state += f", step {job['step']} of {job['steps']}" if job.get("steps") else ""
             yield run.label, record.name, state, record.failed.get(run.label, "")[-200:]
+    without_study = done - {id for record in records for id in record.stages}
+    yield from ((id, "", "done", "") for id in sorted(without_study) if id.startswith("finetuned-"))
 
 
 # name → (column titles, rows); a new registry is one line here

@@ -69,7 +69,7 @@ class SettingField:
         if not isinstance(value, (int, float) if self.type is float else self.type):
             return False
         setting = self.setting
-        return (
+        return not isinstance(value, int | float) or (
             (setting.above is None or value > setting.above)
             and (setting.at_least is None or value >= setting.at_least)
             and (setting.below is None or value < setting.below)
@@ -93,7 +93,8 @@ def declared_settings(kind: type) -> dict[str, SettingField]:
 
 def check_settings(settings: object) -> None:
     """Raise an error for the first field of the instance that violates its declaration."""
-    for name, field in _all_fields(type(settings)).items():
+    kind: type = type(settings)
+    for name, field in _all_fields(kind).items():
         field.check(getattr(settings, name))
 
 

@@ -24,7 +24,7 @@ from isogloss.studies.execution import run_job as work
 from isogloss.studies.execution.run_study import planned, run_study
 from isogloss.studies.planning import job as planned_job
 from isogloss.studies.schema import text_changes
-from isogloss.studies.schema.text_changes.kind import TextArguments, TextChangeKind
+from isogloss.studies.schema.text_changes.arguments import TextArguments
 
 SETTINGS = {"epochs": 2, "batch": 8, "learning_rate": 3e-3}
 SMALL: dict[str, Any] = {
@@ -286,13 +286,12 @@ def test_a_model_may_be_pretrained_on_the_way(tmp_path: Path) -> None:
 class Shout(TextArguments):
     louder: bool = False
 
-
-def _shout(corpus: AnyCorpus, arguments: Shout) -> AnyCorpus:
-    return corpus[: len(corpus) // 2]
+    def apply(self, corpus: AnyCorpus) -> AnyCorpus:
+        return corpus[: len(corpus) // 2]
 
 
 def test_text_changes_are_done_where_they_are_told(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    added = {**text_changes.TEXT_CHANGES, "shout": TextChangeKind("shout", Shout, _shout)}
+    added = {**text_changes.TEXT_CHANGES, "shout": Shout}
     monkeypatch.setattr(text_changes, "TEXT_CHANGES", added)
     text = {"plain": [], "half": [{"shout": {"on": ["test"]}}], "less": [{"shout": {"on": ["train", "dev"]}}]}
     results = run(study(bert, seeds=1, text=text, changes={"REF": []}), tmp_path)

@@ -47,7 +47,7 @@ EVERY_KIND: dict[str, Any] = {
 @pytest.fixture
 def fixed_contents(monkeypatch: pytest.MonkeyPatch) -> None:
     """The content of files and of the package in identities replaced by names."""
-    monkeypatch.setattr(fingerprints, "_laboratory", lambda: "laboratory")
+    monkeypatch.setattr(fingerprints, "LABORATORY_VERSION", "laboratory")
     monkeypatch.setattr(fingerprints, "__version__", "0")
     monkeypatch.setattr(Fingerprints, "_path_hash", lambda self, path: path.name)
 

@@ -199,4 +199,4 @@ def test_settings_of_a_study_are_those_of_training() -> None:
 
 
 def test_every_stored_change_has_a_seed_of_its_own() -> None:
-    assert all("seed" in kind.arguments.model_fields for kind in INTERVENTIONS.values() if kind.stored)
+    assert all("seed" in kind.model_fields for kind in INTERVENTIONS.values() if kind.stored)

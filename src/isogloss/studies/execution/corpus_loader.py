@@ -32,14 +32,14 @@ class CorpusLoader:
         kind, lang = TASKS[self.corpora.task].corpus, language_of_name(name)
         changes = [change for change in self.corpora.text_changes if role in change.arguments.on]
         described = [{"name": change.name, "arguments": change.arguments.model_dump(mode="json")} for change in changes]
-        versions = [change.kind.version for change in changes]
+        versions = [change.arguments.version for change in changes]
         contents = [self.corpora.fingerprints[reference] for reference in references]
         key = digest(contents, lang, kind, described, versions)
 
         def read() -> AnyCorpus:
             corpus = read_corpora(references, kind, lang=lang)
             for change in changes:
-                corpus = change.kind.apply(corpus, change.arguments)
+                corpus = change.arguments.apply(corpus)
             return corpus
 
         corpus = self.context.cache.get("corpus", key, read)

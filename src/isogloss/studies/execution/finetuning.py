@@ -16,7 +16,7 @@ from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.progress import DivergenceError, EpochMetrics
 from isogloss.training.engine.settings import settings_for
 from isogloss.training.finetuning.finetune import can_stack, finetune, finetune_stacked
-from isogloss.training.finetuning.stored_results import write_finetuned
+from isogloss.training.finetuning.stored_results import finetuned_checkpoints, write_finetuned
 
 MIN_CHECKPOINT_SECONDS = 60.0  # of training between two checkpoints
 
@@ -43,7 +43,7 @@ def train_network(stage: FineTuningStage, context: WorkerContext) -> None:
         settings_for(task.defaults, **stage.settings),
         seed=stage.seed,
         extra_loss=_replay(stage, model, context, work),
-        checkpoints=Checkpoints(work / "checkpoints", stage.id, min_seconds=MIN_CHECKPOINT_SECONDS),
+        checkpoints=finetuned_checkpoints(context.store, stage.id, min_seconds=MIN_CHECKPOINT_SECONDS),
         progress=lambda report: report_progress(report, context),
     )
 

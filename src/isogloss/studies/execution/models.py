@@ -14,7 +14,7 @@ from isogloss.models.loading.save import save_model
 from isogloss.studies.execution.worker_context import WorkerContext
 from isogloss.studies.planning.stages import ModelSpec, ModelStage, StageOfModel
 from isogloss.training.finetuning.finetune import FineTuned
-from isogloss.training.finetuning.finetuned_files import load_finetuned
+from isogloss.training.finetuning.stored_results import read_finetuned
 
 
 def compute_model(stage: ModelStage, folder: Path | None, context: WorkerContext) -> None:
@@ -35,14 +35,14 @@ def build_model(spec: ModelSpec, context: WorkerContext, work: Path) -> LoadedMo
         if seed is None:
             seed = derive_seed(spec.seed, "change", position)
         start = cast(LoadedModel, model)  # None only before an intervention that creates the model
-        model = intervention.kind.apply(start, intervention.arguments, seed, work / intervention.name)
+        model = intervention.arguments.apply(start, seed, work / intervention.name)
     assert model
     return model
 
 
 def _load(spec: ModelSpec, context: WorkerContext) -> LoadedModel:
     if spec.stored:
-        return load_model(context.entry(spec.stored).checked_folder() / "model", device=context.device)
+        return load_model(context.store.need(spec.stored).checked_folder() / "model", device=context.device)
     assert spec.base
     return bilstm(device=context.device) if spec.base == BILSTM else load_model(spec.base, device=context.device)
 
@@ -51,7 +51,7 @@ def finetuned_network(id: str, context: WorkerContext) -> FineTuned:
     """A fine-tuned network: from this job, or from the store."""
     if id in context.networks:
         return context.networks[id]
-    return load_finetuned(context.entry(id).checked_folder() / "model", device=context.device)
+    return read_finetuned(context.store.need(id).checked_folder(), context.device)
 
 
 def measured_model(stage: StageOfModel, context: WorkerContext) -> LoadedModel:

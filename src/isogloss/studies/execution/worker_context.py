@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isogloss.store.entries import Entry, Store
+from isogloss.store.entries import Store
 from isogloss.store.running_jobs import Notice
 from isogloss.studies.execution.lru_cache import LruCache
 from isogloss.studies.planning.stages import FineTuningStage
@@ -28,10 +28,6 @@ class WorkerContext:
     facts: dict[str, object] = field(default_factory=dict)  # of the job, for notices
     pending: list[FineTuningStage] = field(default_factory=list)  # fine-tunings of the job that are still needed
     networks: dict[str, FineTuned] = field(default_factory=dict)  # trained by this job, by stage
-
-    def entry(self, id: str) -> Entry:
-        """The entry of a stage that must be finished."""
-        return self.store.need(id)
 
     def report(self, **facts: object) -> None:
         self.notice.write({**self.facts, **facts})

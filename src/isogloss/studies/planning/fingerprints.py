@@ -1,5 +1,7 @@
 """Hashes of what a study reads: of files by their bytes, of folders by their files, of anything else by its name.
 
+Items of the laboratory are identified by their reference and `LABORATORY_VERSION`: a test pins the bytes of a version.
+
 Hashes of files are cached in the store by path, size and modification time, so that planning reads a file once.
 """
 
@@ -8,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -19,6 +20,7 @@ from isogloss.core.bundled import SHIPPED
 from isogloss.core.errors import InputError
 from isogloss.core.files import packed_instead
 from isogloss.core.hashing import digest, file_hash
+from isogloss.corpora.lab import LABORATORY_VERSION
 from isogloss.store.entries import Store, write_atomically
 from isogloss.studies.schema.references import LAB, TRANSLITERATED, Part, Reference, mixed_parts
 from isogloss.studies.schema.study import BILSTM
@@ -88,7 +90,7 @@ class Fingerprints:
         if parts := mixed_parts(reference):
             return digest("mixed", *self.corpus(parts))  # a missing part is reported under its name
         if LAB.fullmatch(reference):
-            return f"{reference} {_laboratory()}"
+            return f"{reference} {LABORATORY_VERSION}"
         return reference if reference.startswith("hub:") else self._path_hash(Path(reference))
 
     def _model(self, name: str) -> str:
@@ -119,15 +121,6 @@ class Fingerprints:
             why, advice = error.strerror or str(error), packed_instead(path)
             raise InputError(path, "a file that can be read", why, advice=advice) from None
         return content_hash
-
-
-@cache
-def _laboratory() -> str:
-    """The laboratory by its source files: any change there may change its sentences."""
-    from isogloss.corpora import lab
-
-    files = sorted(Path(str(lab.__file__)).parent.glob("*.py"))
-    return digest(__version__, [(path.name, file_hash(path)) for path in files])
 
 
 def _read_cache(path: Path | None) -> dict[str, CachedHash]:

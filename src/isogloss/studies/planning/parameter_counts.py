@@ -10,7 +10,7 @@ from pathlib import Path
 
 from isogloss.core.bundled import SHIPPED
 from isogloss.studies.planning.stages import ModelSpec, ModelStage, Stage, StageOfModel
-from isogloss.studies.schema.interventions.language_modeling import PretrainArguments
+from isogloss.studies.schema.interventions.language_modeling import Pretrain
 from isogloss.studies.schema.study import BILSTM
 
 BILSTM_PARAMETERS = 15e6  # three highway layers of 2 × 400 units, and the output layers
@@ -34,7 +34,7 @@ def model_parameters(model: ModelSpec, stages: Mapping[str, Stage]) -> float | N
         return model_parameters(stage.model, stages)
     if model.base is None:
         arguments = model.interventions[0][1].arguments
-        assert isinstance(arguments, PretrainArguments)
+        assert isinstance(arguments, Pretrain)
         return pretrained_parameters(arguments.vocabulary, arguments.layers, arguments.width)
     if model.base == BILSTM:
         return BILSTM_PARAMETERS

@@ -77,13 +77,15 @@ class _Planner:
             positions, pending = zip(*spec.interventions, strict=True)
             identity = digest(start, self.described(pending), positions, seed if seeded else None)
             model = PreparedModel(identity, spec, seeded)
-            if intervention.kind.stored:
+            if intervention.arguments.stored:
                 id = self.add(ModelStage(ModelStage.identity(identity, self.computing), spec.needs, spec))
                 model = PreparedModel(id, ModelSpec(None, id, (), seed), seeded)
         return model
 
     def described(self, changes: Iterable[Intervention | TextChange]) -> list[tuple[str, int, dict[str, JsonValue]]]:
-        return [(change.name, change.kind.version, self.fingerprints.fields(change.arguments)) for change in changes]
+        return [
+            (change.name, change.arguments.version, self.fingerprints.fields(change.arguments)) for change in changes
+        ]
 
     @property
     def computing(self) -> list[object]:

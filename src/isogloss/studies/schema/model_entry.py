@@ -45,7 +45,7 @@ class ModelEntry(Part):
     @model_validator(mode="after")
     def _has_one_origin(self) -> ModelEntry:
         """Either `base` or the first intervention, and no other, provides the model."""
-        creating = [position for position, change in enumerate(self.changes) if change.kind.creates_model]
+        creating = [position for position, change in enumerate(self.changes) if change.arguments.creates_model]
         if creating != ([0] if self.base is None else []):
             got = str([change.name for change in self.changes])
             raise SpecError("a base, or an intervention that creates a model as the first", got)

@@ -13,7 +13,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
@@ -152,19 +152,12 @@ def for_task(corpora: Mapping[str, tuple[Reference, ...]], task: str) -> tuple[R
     return corpora.get(task, corpora.get(""))
 
 
-class ChangeKind(Protocol):
-    """What the kinds of interventions and of text changes have in common."""
-
-    @property
-    def arguments(self) -> type[Part]: ...
-
-
-def parsed_change(value: object, kinds: Mapping[str, ChangeKind], what: str, info: ValidationInfo) -> object:
+def parsed_change(value: object, kinds: Mapping[str, type[Part]], what: str, info: ValidationInfo) -> object:
     """`{reinit: "1-2"}` of a study file as a name with checked arguments; an already checked change is returned."""
     if isinstance(value, dict) and isinstance(value.get("arguments"), Part):
         return value
     name, content = _single_key(value, what)
-    arguments = kinds[known_name(name, kinds, what)].arguments
+    arguments = kinds[known_name(name, kinds, what)]
     values = content if isinstance(content, dict) else {_main_argument(arguments): content}
     return {"name": name, "arguments": arguments.model_validate(values, context=info.context)}
 

@@ -58,9 +58,7 @@ FINE_TUNING_SETTINGS = SettingsOf(NoisyTrainingSettings, purpose="fine-tuning")
 LANGUAGE_MODEL_SETTINGS = SettingsOf(LanguageModelSettings, purpose="language modelling")
 ADJUSTMENT_SETTINGS = SettingsOf(PairOptions, LossOptions, AdjustmentSettings, purpose="adjustment")
 WEIGHTS = ("pull", "hold", "reduction")  # of continual learning: they follow from `weight` and `weighting`
-REPLAY_SETTINGS = SettingsOf(
-    PairOptions, LossOptions, purpose="continual learning", without=("pull", "hold", "reduction")
-)
+REPLAY_SETTINGS = SettingsOf(PairOptions, LossOptions, purpose="continual learning", without=WEIGHTS)
 
 FineTuningValues = Annotated[SettingValues, FINE_TUNING_SETTINGS]
 LanguageModelValues = Annotated[SettingValues, LANGUAGE_MODEL_SETTINGS]

@@ -21,7 +21,7 @@ def check_study(study: Study) -> None:
         raise SpecError("'sources' and 'targets' for the tasks", "none")
     known_name(study.reference, study.changes, CONDITION, ("reference",))
     for condition, interventions in study.changes.items():
-        if creating := [intervention.name for intervention in interventions if intervention.kind.creates_model]:
+        if creating := [intervention.name for intervention in interventions if intervention.arguments.creates_model]:
             got = f"'{creating[0]}', which belongs in 'models'"
             raise SpecError(f"interventions on a model in 'changes.{condition}'", got)
     _check_corpora(study)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.studies.schema.interventions import INTERVENTIONS
 from isogloss.studies.schema.overrides import canonical, with_overrides, with_variables
-from isogloss.studies.schema.references import ChangeKind, SpecError, did_you_mean
+from isogloss.studies.schema.references import SpecError, did_you_mean
 from isogloss.studies.schema.study import SINGULAR, Study
 from isogloss.studies.schema.text_changes import TEXT_CHANGES
 from isogloss.studies.schema.yaml_text import read_yaml
@@ -106,8 +106,8 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
     if not place:
         return list(Study.model_fields)
     if place[0] in ("changes", "text", "models") and any(isinstance(part, int) for part in place):
-        kinds: list[ChangeKind] = [*INTERVENTIONS.values(), *TEXT_CHANGES.values()]
-        return list(dict.fromkeys(name for kind in kinds for name in kind.arguments.model_fields))
+        kinds = [*INTERVENTIONS.values(), *TEXT_CHANGES.values()]
+        return list(dict.fromkeys(name for kind in kinds for name in kind.model_fields))
     annotation = Study.model_fields[str(place[0])].annotation
     return [name for part in _parts(annotation) for name in part.model_fields]
 

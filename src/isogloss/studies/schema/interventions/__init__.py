@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import SerializeAsAny, ValidationInfo, model_validator
 
 from isogloss.core.registry import Registry
-from isogloss.studies.schema.interventions.kind import RUN_SEED, InterventionKind
+from isogloss.studies.schema.interventions.arguments import InterventionArguments
 from isogloss.studies.schema.references import Part, parsed_change
 
-INTERVENTIONS: Registry[InterventionKind[Any]] = Registry(
+RUN_SEED = "run"  # as the value of `seed`: the seed is derived from the run's
+INTERVENTIONS: Registry[type[InterventionArguments]] = Registry(
     "intervention",
     {
-        "reinit": "isogloss.studies.schema.interventions.reinit:REINIT",
-        "adapt": "isogloss.studies.schema.interventions.language_modeling:ADAPT",
-        "adjust": "isogloss.studies.schema.interventions.adjust:ADJUST",
-        "extend_vocabulary": "isogloss.studies.schema.interventions.extend_vocabulary:EXTEND_VOCABULARY",
-        "language_adapter": "isogloss.studies.schema.interventions.language_modeling:LANGUAGE_ADAPTER",
-        "task_adapter": "isogloss.studies.schema.interventions.adapters:TASK_ADAPTER",
-        "lora": "isogloss.studies.schema.interventions.adapters:LORA",
-        "pretrain": "isogloss.studies.schema.interventions.language_modeling:PRETRAIN",
+        "reinit": "isogloss.studies.schema.interventions.reinit:Reinit",
+        "adapt": "isogloss.studies.schema.interventions.language_modeling:Adapt",
+        "adjust": "isogloss.studies.schema.interventions.adjust:Adjust",
+        "extend_vocabulary": "isogloss.studies.schema.interventions.extend_vocabulary:ExtendVocabulary",
+        "language_adapter": "isogloss.studies.schema.interventions.language_modeling:LanguageAdapter",
+        "task_adapter": "isogloss.studies.schema.interventions.adapters:TaskAdapter",
+        "lora": "isogloss.studies.schema.interventions.adapters:Lora",
+        "pretrain": "isogloss.studies.schema.interventions.language_modeling:Pretrain",
     },
 )
 
@@ -29,7 +28,7 @@ class Intervention(Part):
     """One intervention of a study file, with its arguments checked."""
 
     name: str
-    arguments: SerializeAsAny[Part]
+    arguments: SerializeAsAny[InterventionArguments]
 
     @model_validator(mode="before")
     @classmethod
@@ -37,13 +36,9 @@ class Intervention(Part):
         return parsed_change(value, INTERVENTIONS, "intervention", info)
 
     @property
-    def kind(self) -> InterventionKind[Any]:
-        return INTERVENTIONS[self.name]
-
-    @property
     def fixed_seed(self) -> int | None:
         """The seed among its arguments; None where its seed is derived from the run's."""
-        seed = getattr(self.arguments, "seed", RUN_SEED) if self.kind.stored else RUN_SEED
+        seed = getattr(self.arguments, "seed", RUN_SEED) if self.arguments.stored else RUN_SEED
         return None if seed == RUN_SEED else int(seed)
 
     @property

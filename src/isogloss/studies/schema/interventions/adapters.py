@@ -7,35 +7,28 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from isogloss.studies.schema.interventions.kind import InterventionKind
-from isogloss.studies.schema.references import Part
+from isogloss.studies.schema.interventions.arguments import InterventionArguments
 
 if TYPE_CHECKING:
     from isogloss.models.loading.loaded_model import LoadedModel
 
 
-class TaskAdapterArguments(Part):
+class TaskAdapter(InterventionArguments):
     reduction: int = Field(16, ge=1)
     placement: Literal["pfeiffer", "houlsby"] = "pfeiffer"
 
+    def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
+        from isogloss.models.interventions.adapters import task_adapter
 
-class LoraArguments(Part):
+        return task_adapter(**self.model_dump())(model, seed=seed)
+
+
+class Lora(InterventionArguments):
     rank: int = Field(8, ge=1)
     alpha: float = Field(16, gt=0)
     dropout: float = Field(0.0, ge=0, lt=1)
 
+    def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
+        from isogloss.models.adapters.lora import lora
 
-def apply_task_adapter(model: LoadedModel, arguments: TaskAdapterArguments, seed: int, work: Path) -> LoadedModel:
-    from isogloss.models.interventions.adapters import task_adapter
-
-    return task_adapter(**arguments.model_dump())(model, seed=seed)
-
-
-def apply_lora(model: LoadedModel, arguments: LoraArguments, seed: int, work: Path) -> LoadedModel:
-    from isogloss.models.adapters.lora import lora
-
-    return lora(**arguments.model_dump())(model, seed=seed)
-
-
-TASK_ADAPTER = InterventionKind("task_adapter", TaskAdapterArguments, apply_task_adapter)
-LORA = InterventionKind("lora", LoraArguments, apply_lora)
+        return lora(**self.model_dump())(model, seed=seed)

@@ -7,30 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from isogloss.studies.schema.interventions.kind import InterventionKind
-from isogloss.studies.schema.references import Bitexts, Part
+from isogloss.studies.schema.interventions.arguments import InterventionArguments
+from isogloss.studies.schema.references import Bitexts
 from isogloss.studies.schema.settings import AdjustmentValues
 
 if TYPE_CHECKING:
     from isogloss.models.loading.loaded_model import LoadedModel
 
 
-class AdjustArguments(Part):
+class Adjust(InterventionArguments):
     """A bitext is a file, or `lab:SOURCE,TARGET/SPLIT/NUMBER`; `pairs` is the number of sentence pairs read from it."""
 
+    stored = True
     bitext: Bitexts
     layers: int | str | tuple[int | str, ...] = "last"
     pairs: int | None = Field(None, ge=1)
     settings: AdjustmentValues = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] | Literal["run"] = 0
 
+    def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
+        from isogloss.studies.execution.corpora import read_bitexts
+        from isogloss.training.adjustment.adjust import adjust
 
-def apply_adjust(model: LoadedModel, arguments: AdjustArguments, seed: int, work: Path) -> LoadedModel:
-    from isogloss.studies.execution.corpora import read_bitexts
-    from isogloss.training.adjustment.adjust import adjust
-
-    bitexts = [bitext[: arguments.pairs] for bitext in read_bitexts(arguments.bitext)]
-    return adjust(model, bitexts, layers=arguments.layers, out=work, seed=seed, **arguments.settings)
-
-
-ADJUST = InterventionKind("adjust", AdjustArguments, apply_adjust, stored=True)
+        bitexts = [bitext[: self.pairs] for bitext in read_bitexts(self.bitext)]
+        return adjust(model, bitexts, layers=self.layers, out=work, seed=seed, **self.settings)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from isogloss.studies.schema.interventions.kind import InterventionKind
-from isogloss.studies.schema.references import Part, Text
+from isogloss.studies.schema.interventions.arguments import InterventionArguments
+from isogloss.studies.schema.references import Text
 
 if TYPE_CHECKING:
     from isogloss.models.loading.loaded_model import LoadedModel
 
 
-class VocabularyArguments(Part):
+class ExtendVocabulary(InterventionArguments):
+    stored = True
     text: Text
     size: int = Field(ge=1)
     lang: str | None = None
@@ -22,14 +23,10 @@ class VocabularyArguments(Part):
     lexicon: Text = ()
     seed: int = Field(0, ge=0)
 
+    def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
+        from isogloss.models.vocabulary.extension import extend_vocabulary
+        from isogloss.studies.execution.corpora import read_corpora
 
-def apply_vocabulary(model: LoadedModel, arguments: VocabularyArguments, seed: int, work: Path) -> LoadedModel:
-    from isogloss.models.vocabulary.extension import extend_vocabulary
-    from isogloss.studies.execution.corpora import read_corpora
-
-    text = read_corpora(arguments.text, "text", lang=arguments.lang)
-    lexicon = read_corpora(arguments.lexicon, "lexicon", lang=None) if arguments.lexicon else None
-    return extend_vocabulary(model, text, arguments.size, initial=arguments.initial, lexicon=lexicon, seed=seed)
-
-
-EXTEND_VOCABULARY = InterventionKind("extend_vocabulary", VocabularyArguments, apply_vocabulary, stored=True)
+        text = read_corpora(self.text, "text", lang=self.lang)
+        lexicon = read_corpora(self.lexicon, "lexicon", lang=None) if self.lexicon else None
+        return extend_vocabulary(model, text, self.size, initial=self.initial, lexicon=lexicon, seed=seed)

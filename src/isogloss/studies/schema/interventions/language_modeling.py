@@ -7,24 +7,25 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from isogloss.studies.schema.interventions.kind import InterventionKind
-from isogloss.studies.schema.references import Part, Text
+from isogloss.studies.schema.interventions.arguments import InterventionArguments
+from isogloss.studies.schema.references import Text
 from isogloss.studies.schema.settings import LanguageModelValues
 
 if TYPE_CHECKING:
     from isogloss.models.loading.loaded_model import LoadedModel
 
 
-class LanguageModelArguments(Part):
+class LanguageModelArguments(InterventionArguments):
     """What all of them share; `settings` are those of `LanguageModelSettings`."""
 
+    stored = True
     steps: int | None = Field(None, ge=1)
     tokens: int | None = Field(None, ge=1)
     settings: LanguageModelValues = Field(default_factory=dict)
     seed: int = Field(0, ge=0)
 
 
-class AdaptArguments(LanguageModelArguments):
+class Adapt(LanguageModelArguments):
     text: Text
     lang: str | None = None
     preset: Literal["published", "modern"] = Field("published", serialization_alias="recipe")
@@ -32,8 +33,17 @@ class AdaptArguments(LanguageModelArguments):
     mix: dict[str, Text] = Field(default_factory=dict)
     mix_share: float = Field(0.2, ge=0, lt=1)
 
+    def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
+        from isogloss.studies.execution.corpora import read_corpora
+        from isogloss.training.language_modeling.adapt import adapt
 
-class LanguageAdapterArguments(LanguageModelArguments):
+        text = read_corpora(self.text, "text", lang=self.lang)
+        mix = {lang: read_corpora(references, "text", lang=lang) for lang, references in self.mix.items()}
+        options = self.model_dump(exclude={"text", "lang", "mix", "settings", "seed"})
+        return adapt(model, text, mix=mix or None, out=work, seed=seed, **options, **self.settings)
+
+
+class LanguageAdapter(LanguageModelArguments):
     text: Text
     lang: str | None = None
     reduction: int = Field(2, ge=1)
@@ -41,8 +51,19 @@ class LanguageAdapterArguments(LanguageModelArguments):
     invertible: bool = True
     epochs: float | None = Field(None, gt=0)
 
+    def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
+        from isogloss.models.interventions.adapters import language_adapter
+        from isogloss.studies.execution.corpora import read_corpora
+        from isogloss.training.language_modeling.adapt import adapt
 
-class PretrainArguments(LanguageModelArguments):
+        text = read_corpora(self.text, "text", lang=self.lang)
+        adapter = language_adapter(**self.model_dump(include={"reduction", "placement", "invertible"}))
+        budget = self.model_dump(include={"epochs", "steps", "tokens"})
+        return adapt(model, text, adapter=adapter, out=work, seed=seed, **budget, **self.settings)
+
+
+class Pretrain(LanguageModelArguments):
+    creates_model = True
     texts: dict[str, Text]
     tokenizer: Literal["wordpiece", "bpe", "unigram", "characters", "bytes"] = "wordpiece"
     vocabulary: int = Field(8000, ge=1)
@@ -52,39 +73,10 @@ class PretrainArguments(LanguageModelArguments):
     norm: Literal["post", "pre", "normformer"] | None = None
     dropout: float = Field(0.0, ge=0, lt=1)
 
+    def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
+        from isogloss.studies.execution.corpora import read_corpora
+        from isogloss.training.language_modeling.pretrain import pretrain
 
-def apply_adapt(model: LoadedModel, arguments: AdaptArguments, seed: int, work: Path) -> LoadedModel:
-    from isogloss.studies.execution.corpora import read_corpora
-    from isogloss.training.language_modeling.adapt import adapt
-
-    text = read_corpora(arguments.text, "text", lang=arguments.lang)
-    mix = {lang: read_corpora(references, "text", lang=lang) for lang, references in arguments.mix.items()}
-    options = arguments.model_dump(exclude={"text", "lang", "mix", "settings", "seed"})
-    return adapt(model, text, mix=mix or None, out=work, seed=seed, **options, **arguments.settings)
-
-
-def apply_language_adapter(
-    model: LoadedModel, arguments: LanguageAdapterArguments, seed: int, work: Path
-) -> LoadedModel:
-    from isogloss.models.interventions.adapters import language_adapter
-    from isogloss.studies.execution.corpora import read_corpora
-    from isogloss.training.language_modeling.adapt import adapt
-
-    text = read_corpora(arguments.text, "text", lang=arguments.lang)
-    shape = arguments.model_dump(include={"reduction", "placement", "invertible"})
-    budget = arguments.model_dump(include={"epochs", "steps", "tokens"})
-    return adapt(model, text, adapter=language_adapter(**shape), out=work, seed=seed, **budget, **arguments.settings)
-
-
-def apply_pretrain(model: LoadedModel | None, arguments: PretrainArguments, seed: int, work: Path) -> LoadedModel:
-    from isogloss.studies.execution.corpora import read_corpora
-    from isogloss.training.language_modeling.pretrain import pretrain
-
-    texts = {lang: read_corpora(references, "text", lang=lang) for lang, references in arguments.texts.items()}
-    options = arguments.model_dump(exclude={"texts", "settings", "seed"})
-    return pretrain(texts, work, seed=seed, evaluations=0, **options, **arguments.settings)
-
-
-ADAPT = InterventionKind("adapt", AdaptArguments, apply_adapt, stored=True)
-LANGUAGE_ADAPTER = InterventionKind("language_adapter", LanguageAdapterArguments, apply_language_adapter, stored=True)
-PRETRAIN = InterventionKind("pretrain", PretrainArguments, apply_pretrain, stored=True, creates_model=True)
+        texts = {lang: read_corpora(references, "text", lang=lang) for lang, references in self.texts.items()}
+        options = self.model_dump(exclude={"texts", "settings", "seed"})
+        return pretrain(texts, work, seed=seed, evaluations=0, **options, **self.settings)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import SerializeAsAny, ValidationInfo, model_validator
 
 from isogloss.core.registry import Registry
 from isogloss.studies.schema.references import Part, parsed_change
-from isogloss.studies.schema.text_changes.kind import TextArguments, TextChangeKind
+from isogloss.studies.schema.text_changes.arguments import TextArguments
 
-TEXT_CHANGES: Registry[TextChangeKind[Any]] = Registry(
+TEXT_CHANGES: Registry[type[TextArguments]] = Registry(
     "text change",
     {
-        "transliterate": "isogloss.studies.schema.text_changes.transliterate:TRANSLITERATE",
-        "noise": "isogloss.studies.schema.text_changes.noise:NOISE",
-        "code_switch": "isogloss.studies.schema.text_changes.code_switch:CODE_SWITCH",
-        "reorder": "isogloss.studies.schema.text_changes.reorder:REORDER",
+        "transliterate": "isogloss.studies.schema.text_changes.transliterate:Transliterate",
+        "noise": "isogloss.studies.schema.text_changes.noise:Noise",
+        "code_switch": "isogloss.studies.schema.text_changes.code_switch:CodeSwitch",
+        "reorder": "isogloss.studies.schema.text_changes.reorder:Reorder",
     },
 )
 
@@ -31,7 +29,3 @@ class TextChange(Part):
     @classmethod
     def _from_file(cls, value: object, info: ValidationInfo) -> object:
         return parsed_change(value, TEXT_CHANGES, "text change", info)
-
-    @property
-    def kind(self) -> TextChangeKind[Any]:
-        return TEXT_CHANGES[self.name]

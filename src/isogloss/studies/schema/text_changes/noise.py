@@ -6,22 +6,17 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from isogloss.studies.schema.text_changes.kind import Role, TextArguments, TextChangeKind
+from isogloss.studies.schema.text_changes.arguments import Role, TextArguments
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
 
 
-class NoiseArguments(TextArguments):
+class Noise(TextArguments):
     rate: float = Field(ge=0, le=1)
     on: tuple[Role, ...] = ("train",)
-    seed: int = Field(0, ge=0)
 
+    def apply(self, corpus: AnyCorpus) -> AnyCorpus:
+        from isogloss.text.changes.noise import noise
 
-def apply_noise(corpus: AnyCorpus, arguments: NoiseArguments) -> AnyCorpus:
-    from isogloss.text.changes.noise import noise
-
-    return noise(corpus, arguments.rate, seed=arguments.seed)
-
-
-NOISE = TextChangeKind("noise", NoiseArguments, apply_noise)
+        return noise(corpus, self.rate, seed=self.seed)

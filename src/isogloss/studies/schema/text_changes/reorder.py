@@ -6,23 +6,18 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from isogloss.studies.schema.text_changes.kind import Role, TextArguments, TextChangeKind
+from isogloss.studies.schema.text_changes.arguments import Role, TextArguments
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
 
 
-class ReorderArguments(TextArguments):
+class Reorder(TextArguments):
     order: Literal["SVO", "SOV", "VSO", "VOS", "OSV", "OVS"]
     probability: float = Field(1.0, ge=0, le=1)
     on: tuple[Role, ...] = ("train",)
-    seed: int = Field(0, ge=0)
 
+    def apply(self, corpus: AnyCorpus) -> AnyCorpus:
+        from isogloss.text.changes.reordering import reorder
 
-def apply_reorder(corpus: AnyCorpus, arguments: ReorderArguments) -> AnyCorpus:
-    from isogloss.text.changes.reordering import reorder
-
-    return reorder(corpus, arguments.order, probability=arguments.probability, seed=arguments.seed)
-
-
-REORDER = TextChangeKind("reorder", ReorderArguments, apply_reorder)
+        return reorder(corpus, self.order, probability=self.probability, seed=self.seed)
