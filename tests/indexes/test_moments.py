@@ -34,21 +34,6 @@ def test_streamed_in_any_blocks_equals_batch(n: int, cuts: list[int], offset: fl
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(1, 29), st.integers(0, 99))
-def test_merging_equals_one_pass(cut: int, seed: int) -> None:
-    X, Y = np.random.default_rng(seed).normal(size=(2, 30, 3)) + 1e5
-    parts = []
-    for rows in (slice(0, cut), slice(cut, 30)):
-        parts.append(Accumulator([("x", "y")]))
-        parts[-1].add({"x": torch.tensor(X[rows]), "y": torch.tensor(Y[rows])})
-    merged, whole = parts[0] + parts[1], moments(X, Y)
-    np.testing.assert_allclose(merged.views()["x"].mean, whole.x.mean, rtol=1e-13)
-    np.testing.assert_allclose(merged.views()["y"].scatter, whole.yy, atol=1e-9)
-    np.testing.assert_allclose(merged.cross["x", "y"], whole.xy, atol=1e-9)
-    assert (Accumulator([("x", "y")]) + merged).n == 30
-
-
-@settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=12, max_size=12).filter(lambda w: sum(w) > 1 and w[0]))
 def test_whole_weights_repeat_sentences(weights: list[int]) -> None:
     X, Y = np.random.default_rng(0).normal(size=(2, 12, 3))

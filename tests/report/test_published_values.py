@@ -59,8 +59,8 @@ def test_strength_of_correlations() -> None:
 
 
 def test_similarity_of_single_layers() -> None:
-    curves = with_run_columns(Curves(curve_rows({"fr": [0.5, 0.9], "ug": [0.1, 0.2]})))
-    named = curves.frame.with_columns(task=pl.lit("pos"), changes=pl.lit("REF"), when=pl.lit("after"))
+    curves = with_run_columns(curve_rows({"fr": [0.5, 0.9], "ug": [0.1, 0.2]}))
+    named = curves.with_columns(task=pl.lit("pos"), changes=pl.lit("REF"), when=pl.lit("after"))
     value = {"target": "fr", "metric": "cka layer 1 after", "value": 78.1}
     inputs = with_values(value)
     inputs = replace(inputs, results=replace(inputs.results, curves=Curves(named)))
@@ -73,7 +73,7 @@ def test_similarity_of_single_layers() -> None:
 def test_a_small_p_is_not_nothing() -> None:
     rows = result_rows({("REF", name): [0.9 - i / 40] for i, name in enumerate(["en", *"abcdefghijkl"])})
     curves = curve_rows({name: [0.95 - i / 20 - (0.06 if name == "c" else 0)] for i, name in enumerate("abcdefghijkl")})
-    (row,) = shown(ReportInputs("t", StudyResults(rows, curves=with_run_columns(Curves(curves)))), "gap-and-similarity")
+    (row,) = shown(ReportInputs("t", StudyResults(rows, curves=Curves(with_run_columns(curves)))), "gap-and-similarity")
     assert 0 < float(row["p"]) < 1e-4
 
 

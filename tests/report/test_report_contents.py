@@ -23,9 +23,9 @@ from isogloss.report.page import page
 from isogloss.report.statistics import compute_statistics
 from isogloss.report.tables import NamedTable, tables
 from isogloss.report.templating import environment, script_json, shorten
-from isogloss.results.comparisons.holm import with_holm_correction
+from isogloss.results.comparisons.deltas import with_holm_correction
+from isogloss.results.comparisons.example_tests import with_item_scores
 from isogloss.results.rows.curves import Curves
-from isogloss.results.rows.item_scores import with_item_scores
 from isogloss.results.rows.results import Results
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.tables import Cell, Table

@@ -16,11 +16,10 @@ from tiny_models import build_masked
 from isogloss.cli import main
 from isogloss.core.errors import UsageError
 from isogloss.corpora.lab.laboratory import Laboratory
-from isogloss.report.chart_images import render_chart
 from isogloss.report.charts import gap_spec
 from isogloss.report.export import export, file_name
 from isogloss.report.inputs import ReportInputs
-from isogloss.report.sections import Section
+from isogloss.report.sections import Section, render_chart
 from isogloss.report.statistics import compute_statistics
 from isogloss.report.tables import tables
 from isogloss.report.write_report import write_report

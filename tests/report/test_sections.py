@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_inputs import small
 
-from isogloss.report.chart_images import ChartImage
 from isogloss.report.page import page
-from isogloss.report.sections import Section, sections_to_html, sections_to_markdown
+from isogloss.report.sections import ChartImage, Section, sections_to_html, sections_to_markdown
 from isogloss.report.templating import environment
 from isogloss.results.tables.cell_colours import SHADES, legend
 from isogloss.results.tables.tables import Cell, Table

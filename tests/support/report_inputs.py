@@ -62,13 +62,12 @@ def predictions(rows: pl.DataFrame) -> pl.DataFrame:
 def small(**changes: Any) -> ReportInputs:
     """Two conditions, five targets, three seeds; curves, predictions, published values, neurons and histograms."""
     rows = result_rows(SCORES)
-    curves = Curves(curve_rows(LAYERS))
     neutral = {"model": ["bert"], "layer": [1], "stage": ["block"], "neuron": [7], "mean": [0.9], "lowest": [0.8]}
     published = {"task": ["pos"] * 2, "source": ["en"] * 2, "target": ["fr"] * 2, "change": ["REF", "1-2"]}
     results = StudyResults(
         rows,
         predictions(rows).lazy(),
-        with_run_columns(curves),
+        Curves(with_run_columns(curve_rows(LAYERS))),
         {"bert 1-2 pos en seed 9": "out of memory"},
         published=pl.DataFrame({**published, "metric": ["accuracy"] * 2, "value": [80.5, -19.0]}),
         neutral=pl.DataFrame({**neutral, "rank": [1], "of": [8]}).with_columns(
@@ -134,7 +133,7 @@ def hostile() -> ReportInputs:
     items = [prediction(run, target, 0, words, labels, [IMAGE] * len(words)) for target in ("en", *HOSTILE)]
     arcs = [[0, SCRIPT]] + [[1, IMAGE]] * (len(words) - 1)
     items.append(prediction(run, "en", 1, words, arcs, [[2, LONG]] * len(words)))
-    results = StudyResults(rows, pl.DataFrame(items).lazy(), with_run_columns(Curves(curves)), {SCRIPT: IMAGE})
+    results = StudyResults(rows, pl.DataFrame(items).lazy(), Curves(with_run_columns(curves)), {SCRIPT: IMAGE})
     facts: dict[str, Any] = {
         "description": name,
         "command": SCRIPT,

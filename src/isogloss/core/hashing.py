@@ -28,6 +28,11 @@ def hash_bytes(content: bytes, size: int) -> bytes:
     return hashlib.blake2b(content, digest_size=size).digest()
 
 
+def sha256(content: bytes) -> bytes:
+    """The SHA-256 of one content, by which a content security policy identifies scripts."""
+    return hashlib.sha256(content).digest()
+
+
 def file_hash(path: Path) -> str:
     """The hash of a file's bytes."""
     content_hash = hasher(16)

@@ -14,11 +14,10 @@ from isogloss.demo.study import ADJUSTED, BITEXT, PAIRS, REFERENCE, SOURCE
 from isogloss.diagnosis.report import summary, system_table
 from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.verdict import Verdict
-from isogloss.report.chart_images import render_chart
 from isogloss.report.export import figures
 from isogloss.report.findings import SIGNIFICANCE_LEVEL, findings, significant
 from isogloss.report.inputs import ReportInputs
-from isogloss.report.sections import Section
+from isogloss.report.sections import Section, render_chart
 from isogloss.report.statistics import ReportStatistics, compute_statistics
 from isogloss.results.comparisons.transfer_means import OTHER_TARGETS, other_language
 from isogloss.results.rows.curves import Curves

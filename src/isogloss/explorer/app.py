@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode
 
-from flask import Flask, Response, render_template, request
+from flask import Flask, Response, request
 from jinja2 import BaseLoader, ChoiceLoader
 from werkzeug.exceptions import HTTPException
 
@@ -17,7 +18,7 @@ from isogloss.core.errors import IsoglossError, UnknownName
 from isogloss.explorer.assets import asset, asset_url
 from isogloss.explorer.request_guard import guard
 from isogloss.explorer.store_index import StoreIndex
-from isogloss.explorer.views import Views
+from isogloss.explorer.views import Views, render_page
 from isogloss.report.templating import TEMPLATES, add_filters
 from isogloss.results.tables.points import points, signed_points
 
@@ -58,7 +59,8 @@ def _configure_templates(app: Flask, store: Path) -> None:
     app.jinja_loader = ChoiceLoader([*loaders, TEMPLATES])
     environment = app.jinja_env
     add_filters(environment)
-    environment.filters.update(points=_points, signed=_signed, date=_date)
+    two_decimals = {"points": partial(points, decimals=2), "signed": partial(signed_points, decimals=2)}
+    environment.filters.update(two_decimals, date=_date)
     environment.globals.update(version=__version__, store=_store_name(store), asset=asset_url, same_page=_same_page)
     for name in environment.list_templates(extensions=["html"]):
         environment.get_template(name)
@@ -73,14 +75,6 @@ def _store_name(folder: Path) -> str:
     return "/".join(folder.parts[-2:]).lstrip("/")
 
 
-def _points(value: float | None) -> str:
-    return points(value, 2)
-
-
-def _signed(value: float | None) -> str:
-    return signed_points(value, 2)
-
-
 def _date(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
@@ -93,13 +87,8 @@ def _same_page(**arguments: object) -> str:
 
 
 def _usage_error(error: IsoglossError) -> tuple[Response, int]:
-    return _error_page(str(error)), 404 if isinstance(error, UnknownName) else 400
+    return render_page("error.html", message=str(error)), 404 if isinstance(error, UnknownName) else 400
 
 
 def _http_error(error: HTTPException) -> tuple[Response, int]:
-    return _error_page(error.description or error.name), error.code or 500
-
-
-def _error_page(message: str) -> Response:
-    page = render_template("error.html", message=message)
-    return Response(page.encode("utf-8", "replace"), mimetype="text/html")
+    return render_page("error.html", message=error.description or error.name), error.code or 500

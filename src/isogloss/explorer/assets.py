@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import sys
 import threading
@@ -13,31 +12,16 @@ from importlib.resources import files
 
 from flask import Response, abort, url_for
 
+from isogloss.core.hashing import hash_bytes
 from isogloss.report.assets import page_script, page_style
 
 CACHE_FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
-_VEGA_LOCK = threading.Lock()
 
 
 def _static(name: str) -> str:
     return (files("isogloss.explorer") / "static" / name).read_text(encoding="utf-8")
 
 
-ASSETS: dict[str, Callable[[], str]] = {
-    "vega.js": lambda: _vega(),
-    "page.js": page_script,
-    "explorer.js": lambda: _static("explorer.js"),
-    "page.css": page_style,
-    "explorer.css": lambda: _static("explorer.css"),
-}
-
-
-def _vega() -> str:
-    with _VEGA_LOCK:
-        return _bundle_vega()
-
-
-@cache
 def _bundle_vega() -> str:
     """Bundled in a separate process: it takes seconds during which this one could not answer requests."""
     code = "import sys; from isogloss.report.assets import vega_script; sys.stdout.buffer.write(vega_script().encode())"
@@ -45,15 +29,27 @@ def _bundle_vega() -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
 
 
-@cache
+ASSETS: dict[str, Callable[[], str]] = {
+    "vega.js": _bundle_vega,
+    "page.js": page_script,
+    "explorer.js": lambda: _static("explorer.js"),
+    "page.css": page_style,
+    "explorer.css": lambda: _static("explorer.css"),
+}
+_LOCKS = {name: threading.Lock() for name in ASSETS}
+_read = cache(lambda name: ASSETS[name]().encode())
+
+
 def _content(name: str) -> bytes:
-    return ASSETS[name]().encode()
+    with _LOCKS[name]:  # so that Vega is bundled once
+        content: bytes = _read(name)
+        return content
 
 
 @cache
 def _version(name: str) -> str:
     """A hash of the content; for Vega the version of its package, so that pages need not wait for the bundle."""
-    return version("vl-convert-python") if name == "vega.js" else hashlib.sha256(_content(name)).hexdigest()[:16]
+    return version("vl-convert-python") if name == "vega.js" else hash_bytes(_content(name), size=8).hex()
 
 
 def asset_url(name: str) -> str:

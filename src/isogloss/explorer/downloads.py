@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 import polars as pl
 
 from isogloss.explorer.run_results import curve_rows, score_rows
@@ -24,12 +22,3 @@ def download_frame(index: StoreIndex, table: str, study: str | None, runs: list[
     if table == "predictions":
         return results.predictions.collect()
     return results.frame if table == "rows" else results.curves.frame
-
-
-def encode(frame: pl.DataFrame, suffix: str) -> bytes:
-    buffer = io.BytesIO()
-    if suffix == "csv":
-        frame.write_csv(buffer)
-    else:
-        frame.write_parquet(buffer)
-    return buffer.getvalue()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import polars as pl
 
@@ -31,15 +32,9 @@ class RunRow:
     other_score: float | None
 
 
-SORT_KEYS: dict[str, Callable[[RunRow], str | float | None]] = {
-    "model": lambda row: row.run.model,
-    "changes": lambda row: row.changes,
-    "task": lambda row: row.run.task,
-    "source": lambda row: row.run.source,
-    "seed": lambda row: row.run.seed,
-    "state": lambda row: row.state,
-    "source_score": lambda row: row.source_score,
-    "other_score": lambda row: row.other_score,
+ROW_VALUES: dict[str, Callable[[RunRow], str | float | None]] = {
+    **{name: attrgetter(f"run.{name}") for name in ("model", "task", "source", "seed")},
+    **{name: attrgetter(name) for name in ("changes", "state", "source_score", "other_score")},
 }
 
 
@@ -67,7 +62,7 @@ def sort_rows(rows: list[RunRow], column: str, descending: bool) -> list[RunRow]
     """Rows without a score come last in either order."""
     if not column:
         return rows
-    key = SORT_KEYS[check_name(column, SORT_KEYS, "column")]
+    key = ROW_VALUES[check_name(column, ROW_VALUES, "column")]
     scored = [(value, row) for row in rows if (value := key(row)) is not None]
     scored.sort(key=lambda pair: pair[0], reverse=descending)
     return [row for _, row in scored] + [row for row in rows if key(row) is None]
@@ -135,4 +130,4 @@ def task_metrics(snapshot: Snapshot, rows: Iterable[RunRow]) -> dict[str, list[s
 
 
 def _property(row: RunRow, name: str) -> str:
-    return str(getattr(row, name) if name in ("state", "changes") else getattr(row.run, name))
+    return str(ROW_VALUES[name](row))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from isogloss.core.registry import check_name
-from isogloss.report.examples import ExampleItem, example_item
-from isogloss.results.rows.item_scores import with_item_scores
+from isogloss.report.examples import ExampleItem, example_items
+from isogloss.results.comparisons.example_tests import with_item_scores
 from isogloss.results.rows.study_results import StudyResults
 
 SENTENCES_PER_PAGE, LISTED_MISTAKES = 10, 12
@@ -62,7 +62,8 @@ def targets(results: StudyResults) -> list[str]:
 def find_sentences(results: StudyResults, runs: Sequence[str], query: SentenceQuery) -> SentencePage:
     check_name(query.show, filters_for(runs), "filter of sentences")
     check_name(query.order, ORDERS, "order")
-    frames = [_scored(results, run, query) for run in runs]
+    predictions = results.predictions.filter(pl.col("target") == query.target)
+    frames = [with_item_scores(predictions.filter(pl.col("run") == run).collect(), query.metric) for run in runs]
     first = frames[0]
     matching = first.filter(_filter(frames, query.show))
     if query.find:
@@ -74,38 +75,21 @@ def find_sentences(results: StudyResults, runs: Sequence[str], query: SentenceQu
         matching = matching.filter(pl.col("item").is_in(items))
     start = SENTENCES_PER_PAGE * (query.page - 1)
     shown = _ordered(matching, query.order)[start : start + SENTENCES_PER_PAGE]["item"].to_list()
-    by_item = [
-        {row["item"]: row for row in frame.filter(pl.col("item").is_in(shown)).iter_rows(named=True)}
-        for frame in frames
-    ]
     counts = Counter(pair for pairs in mistakes for pair in pairs)
-    return SentencePage(
-        [example_item([rows.get(item) for rows in by_item]) for item in shown],
-        len(matching),
-        len(first),
-        counts.most_common(LISTED_MISTAKES),
-    )
-
-
-def _scored(results: StudyResults, run: str, query: SentenceQuery) -> pl.DataFrame:
-    of_run = (pl.col("run") == run) & (pl.col("target") == query.target)
-    return with_item_scores(results.predictions.filter(of_run).collect(), query.metric)
+    return SentencePage(example_items(frames, shown), len(matching), len(first), counts.most_common(LISTED_MISTAKES))
 
 
 def _filter(frames: Sequence[pl.DataFrame], show: str) -> pl.Series:
     """Which rows of the first run to show; a null score (an item without counts) counts as wrong."""
     first = frames[0]
     score = first["score"].fill_null(0)
-    if show in ("wrong", "right"):
-        return (score < 1) if show == "wrong" else (score >= 1)
-    if show == "all":
-        return pl.Series([True] * len(first), dtype=pl.Boolean)
+    if show not in TWO_RUN_FILTERS:
+        return {"wrong": score < 1, "right": score >= 1, "all": score.is_not_null()}[show]
     second = frames[1].select("item", "score", "prediction")
     joined = first.select("item", "prediction").join(second, on="item", how="left", maintain_order="left")
     second_score = joined["score"].fill_null(0)
-    if show == "differ":
-        return (joined["prediction"] != joined["prediction_right"]).fill_null(True)
-    return (second_score < score) if show == "worse" else (second_score > score)
+    differ = (joined["prediction"] != joined["prediction_right"]).fill_null(True)
+    return {"differ": differ, "worse": second_score < score, "better": second_score > score}[show]
 
 
 def _ordered(frame: pl.DataFrame, order: str) -> pl.DataFrame:

@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import attrgetter
 
 from flask import Response, abort, jsonify, render_template, request, url_for
 
@@ -22,6 +23,7 @@ from isogloss.report.chart_data import chart_data
 from isogloss.report.export import file_name
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.page import charts
+from isogloss.results.rows.files import encode_rows
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.cell_colours import legend
 from isogloss.store.run_states import run_jobs
@@ -42,7 +44,7 @@ class Views:
     def studies(self) -> Response:
         records = self.index.now().records.values()
         listed = [(record, *self._runs(record.name)[1:]) for record in records]
-        return _page("studies.html", studies=listed, **self._progress(), **NO_CHARTS)
+        return render_page("studies.html", studies=listed, **self._progress(), **NO_CHARTS)
 
     def study(self) -> Response:
         record = self.index.now().record(_argument("study"))
@@ -51,7 +53,7 @@ class Views:
         find, column, descending = _argument("find", ""), _argument("sort", ""), "down" in request.args
         matching = runs.sort_rows(runs.filter_rows(rows, selected, find), column, descending)
         page = _positive_integer("page")
-        return _page(
+        return render_page(
             "study.html", record=record, counts=counts, facets=facets, selected=selected, find=find, column=column,
             descending=descending, shown=matching[runs.RUNS_PER_PAGE * (page - 1) : runs.RUNS_PER_PAGE * page],
             matching=len(matching), page=page, pages=_pages(len(matching), runs.RUNS_PER_PAGE),
@@ -72,7 +74,7 @@ class Views:
         metric = metric if metric in tasks[task] else tasks[task][0]
         page = _positive_integer("page")
         overview = runs.overview(snapshot, rows, task, metric, page)
-        return _page(
+        return render_page(
             "scores.html", record=record, tasks=list(tasks), task=task, metrics=tasks[task], metric=metric,
             overview=overview, page=page, pages=_pages(overview.total, runs.EXPERIMENTS_PER_PAGE), **NO_CHARTS,
         )  # fmt: skip
@@ -82,7 +84,7 @@ class Views:
         record, run = snapshot.run(_argument("run"))
         results = self.index.results([run.name])
         entries = [self.index.store.get(id) for id in run.goals if id in snapshot.done]
-        return _page(
+        return render_page(
             "run.html", record=record, run=run, state=snapshot.state(record, run, self._running_jobs()),
             reason=record.failed.get(run.label, ""), rows=results.gaps().to_dicts(),
             entries=[entry for entry in entries if entry], other_seeds=_other_seeds(record.runs, run),
@@ -99,7 +101,7 @@ class Views:
         metric = metric if metric in metrics else next(iter(metrics), "")
         compared = comparison.conditions(results, metric, pooled)
         labels = {shade: label.replace("REF", "reference") for shade, label in legend().items()}
-        return _page(
+        return render_page(
             "compare.html", conditions=compared, metrics=metrics, metric=metric, pooled=pooled, names=names,
             table=comparison.compare_scores(results, compared, metric) if metric else {}, legend=labels,
             seeds={name: self.index.now().run(name)[1].seed for name in names},
@@ -142,19 +144,19 @@ class Views:
             _argument("show", "wrong"), _argument("order", "score"), _argument("find", ""), _argument("mistake", ""),
             _positive_integer("page"),
         )  # fmt: skip
-        found = sentences.find_sentences(results, names, query)
+        shown = sentences.find_sentences(results, names, query)
         compared = comparison.conditions(results, query.metric, pool_seeds=False)
         labels = [condition.label for condition in compared] if names[1:] else ["predicted"]
-        return _page(
+        return render_page(
             "sentences.html", runs=[self.index.now().run(name)[1] for name in names], labels=labels, targets=targets,
-            metrics=metrics, query=query, sentences=found, pages=_pages(found.matching, sentences.SENTENCES_PER_PAGE),
+            metrics=metrics, query=query, sentences=shown, pages=_pages(shown.matching, sentences.SENTENCES_PER_PAGE),
             orders=sentences.ORDERS, filters=sentences.filters_for(names),
-            items={"items": found.items, "conditions": labels, "metric": query.metric}, **NO_CHARTS,
+            items={"items": shown.items, "conditions": labels, "metric": query.metric}, **NO_CHARTS,
         )  # fmt: skip
 
     def progress(self) -> Response:
         """The running jobs; the version tells the page whether anything else has to be reloaded."""
-        return _page("progress.html", **self._progress())
+        return render_page("progress.html", **self._progress())
 
     def download(self, table: str, suffix: str) -> Response:
         if table not in downloads.TABLES or suffix not in downloads.CONTENT_TYPES:
@@ -163,7 +165,7 @@ class Views:
         frame = downloads.download_frame(self.index, table, study, request.args.getlist("run"))
         name = f"{table}.{suffix}" if study is None else f"{file_name(study)}-{table}.{suffix}"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        content = downloads.encode(frame, suffix)
+        content = encode_rows(frame, f".{suffix}")
         return Response(content, content_type=downloads.CONTENT_TYPES[suffix], headers=headers)
 
     def _runs(self, study: str) -> RunList:
@@ -188,7 +190,7 @@ class Views:
         return {"jobs": jobs, "run_names": run_names, "store_version": snapshot.version}
 
 
-def _page(template: str, **values: object) -> Response:
+def render_page(template: str, **values: object) -> Response:
     page = render_template(template, **values)
     return Response(page.encode("utf-8", "replace"), mimetype="text/html")  # lone surrogates cannot be encoded
 
@@ -218,19 +220,13 @@ def _has_predictions(results: StudyResults) -> bool:
 
 def _other_seeds(recorded: Sequence[Run], run: Run) -> list[Run]:
     """The runs of the same experiment with other seeds."""
-
-    def key(run: Run) -> tuple[str, ...]:
-        return run.model, run.changes, run.continual, run.text, run.task, run.source
-
+    key = attrgetter("model", "changes", "continual", "text", "task", "source")
     return [other for other in recorded if key(other) == key(run) and other.name != run.name]
 
 
 def _reference(record: Record, run: Run) -> Run | None:
     """The run that this one is compared with: the reference condition, all else equal."""
-
-    def key(run: Run) -> tuple[str | int, ...]:
-        return run.model, run.continual, run.text, run.task, run.source, run.seed
-
+    key = attrgetter("model", "continual", "text", "task", "source", "seed")
     references = (other for other in record.runs if other.changes == record.reference != run.changes)
     return next((other for other in references if key(other) == key(run)), None)
 

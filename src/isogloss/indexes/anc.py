@@ -12,6 +12,8 @@ Reference:   Del & Fishel (2022), Cross-lingual similarity of multilingual repre
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -78,8 +80,6 @@ def _varying(neuron_correlation: Tensor) -> Tensor:
 INDEX = Index(
     name="anc",
     summary="ANC: does each neuron behave the same in both languages?",
-    bounds=(0, 1),
-    symmetric=True,
     invariances_per_side=frozenset({"isotropic scaling", "translation"}),
     joint_invariances=frozenset({"isotropic scaling", "permutation", "translation"}),
     cost="O(n·d) streamed, O(d) memory; free where the moments are computed",
@@ -89,16 +89,12 @@ INDEX = Index(
     note=note,
 )
 
-SIGNED = Index(
+SIGNED = replace(
+    INDEX,
     name="signed_anc",
     summary="ANC without the absolute value: negative correlations lower the mean",
     bounds=(-1, 1),
-    symmetric=True,
-    invariances_per_side=frozenset({"isotropic scaling", "translation"}),
-    joint_invariances=frozenset({"isotropic scaling", "permutation", "translation"}),
-    cost="O(n·d) streamed, O(d) memory; free where the moments are computed",
     reference="Del & Fishel 2022 (the released script)",
     of_moments=lambda m: value(m, signed=True),
     gradient=lambda m: gradient(m, signed=True),
-    note=note,
 )

@@ -43,8 +43,6 @@ def index(regularisation: float = 0.0) -> Index:
     return Index(
         name=f"cca(regularisation={regularisation:g})" if regularisation else "cca",
         summary="mean CCA: how much of each side is a linear function of the other?",
-        bounds=(0, 1),
-        symmetric=True,
         invariances_per_side=frozenset(MAPS),
         joint_invariances=frozenset(MAPS),
         cost="O(n·d²) streamed, O(d³) for the decompositions, O(d²) memory",

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-import torch
+from torch import Tensor
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.indexes.index import Gradient, Index
+from isogloss.indexes.index import Gradient, Index, Sample
 from isogloss.indexes.moments import Moments, moments
 from isogloss.indexes.vectors import Vectors
 
@@ -51,9 +51,24 @@ def gradient(m: Moments) -> Gradient:
     return Gradient(xx, yy, 2 * m.xy / _norms(m))
 
 
-def _norms(m: Moments) -> torch.Tensor:
-    norms = m.xx.square().sum().sqrt() * m.yy.square().sum().sqrt()
-    if not norms:
+def kernel_alignment(xy: Tensor, xx: Tensor, yy: Tensor) -> Sample:
+    """Σᵢⱼ K̄ᵢⱼL̄ᵢⱼ normalised by the same sums for (K, K) and (L, L), from one row sum per sentence each.
+
+    The derivative of a sum by a sentence's weight is twice its row sum (centring contributes nothing: its derivative is
+    orthogonal to centred kernels).
+    """
+    norms = _defined((xx.sum() * yy.sum()).clamp_min(0).sqrt())
+    similarity = xy.sum() / norms
+    influence = 2 * xy / norms - similarity * (xx / xx.sum() + yy / yy.sum())
+    return Sample(float(similarity.clamp(-1, 1)), influence)
+
+
+def _norms(m: Moments) -> Tensor:
+    return _defined(m.xx.square().sum().sqrt() * m.yy.square().sum().sqrt())
+
+
+def _defined(norms: Tensor) -> Tensor:
+    if not norms > 0:
         raise UsageError("CKA is not defined for vectors that are all the same")
     return norms
 
@@ -61,10 +76,6 @@ def _norms(m: Moments) -> torch.Tensor:
 INDEX = Index(
     name="cka",
     summary="linear CKA: do the same sentences lie close to each other in both sets?",
-    bounds=(0, 1),
-    symmetric=True,
-    invariances_per_side=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
-    joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
     cost="O(n·d²) streamed, O(d²) memory",
     reference="Kornblith et al. 2019",
     of_moments=value,

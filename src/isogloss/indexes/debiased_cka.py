@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from isogloss.indexes.alignment import aligned
+from isogloss.indexes.cka import kernel_alignment
 from isogloss.indexes.index import Index, Sample
 from isogloss.indexes.moments import moments
 from isogloss.indexes.vectors import Vectors, check_parallel, spans, take
@@ -45,7 +45,7 @@ def sample(X: Vectors, Y: Vectors) -> Sample:
             out[rows] = (left @ scatter * right).sum(1) + (left @ pull[0] + right @ pull[1]) / (n - 2)
     a, b = norms.T
     xy, xx, yy = products
-    return aligned(_rows(xy, a, b), _rows(xx, a, a), _rows(yy, b, b))
+    return kernel_alignment(_rows(xy, a, b), _rows(xx, a, a), _rows(yy, b, b))
 
 
 def _rows(products: Tensor, a: Tensor, b: Tensor) -> Tensor:
@@ -61,9 +61,6 @@ INDEX = Index(
     name="debiased_cka",
     summary="linear CKA without its bias for few sentences: unrelated vectors give 0",
     bounds=(-1, 1),
-    symmetric=True,
-    invariances_per_side=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
-    joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
     cost="O(n·d²) in three passes, O(d² + n) memory",
     reference="Song et al. 2012; Nguyen et al. 2021",
     of_vectors=sample,

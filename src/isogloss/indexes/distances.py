@@ -138,19 +138,15 @@ def _distance(x: Tensor, y: Tensor, metric: Metric, rows: slice) -> Tensor:
 def _placements(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """For each of `low` the share of `high` above it, ties count half."""
     ordered = np.sort(high)
-    above = len(high) - np.searchsorted(ordered, low, side="right")
-    ties = np.searchsorted(ordered, low, side="right") - np.searchsorted(ordered, low, side="left")
-    placements: np.ndarray = (above + ties / 2) / len(high)
+    twice_below = np.searchsorted(ordered, low, side="left") + np.searchsorted(ordered, low, side="right")
+    placements: np.ndarray = (len(high) - twice_below / 2) / len(high)
     return placements
 
 
 INDEX = Index(
     name="separation",
     summary="L2 distance: are translations closer than unrelated words? (area under the ROC curve)",
-    bounds=(0, 1),
-    symmetric=True,
     invariances_per_side=frozenset(),
-    joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
     cost="O(n·d) time, O(n) memory",
     reference="Efimov et al. 2023",
     of_vectors=sample,

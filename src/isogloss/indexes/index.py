@@ -17,6 +17,7 @@ from isogloss.indexes.vectors import Vectors
 
 Map = Literal["rotation", "isotropic scaling", "invertible linear", "permutation", "translation"]
 MAPS: tuple[Map, ...] = ("rotation", "isotropic scaling", "invertible linear", "permutation", "translation")
+USUAL_INVARIANCES: frozenset[Map] = frozenset({"rotation", "isotropic scaling", "permutation", "translation"})
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ class Index:
 
     name: str
     summary: str
-    bounds: tuple[float, float]
-    symmetric: bool
-    invariances_per_side: frozenset[Map]  # maps of one side (X or Y) that do not change the value
-    joint_invariances: frozenset[Map]  # maps applied to X and Y that do not change the value
     cost: str
     reference: str
+    bounds: tuple[float, float] = (0, 1)
+    symmetric: bool = True
+    invariances_per_side: frozenset[Map] = USUAL_INVARIANCES  # maps of one side (X or Y) that do not change the value
+    joint_invariances: frozenset[Map] = USUAL_INVARIANCES  # maps applied to X and Y that do not change the value
     of_moments: Callable[[Moments], float] | None = None
     gradient: Callable[[Moments], Gradient] | None = None
     of_vectors: Callable[[Vectors, Vectors], Sample] | None = None

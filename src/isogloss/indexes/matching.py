@@ -22,12 +22,19 @@ import torch
 from torch import Tensor
 
 from isogloss.core.registry import check_name
-from isogloss.indexes.index import Index, Sample
-from isogloss.indexes.vectors import InvalidVectors, Vectors, as_tensor, check_parallel, check_shape, spans, take
+from isogloss.indexes.index import Index, Map, Sample
+from isogloss.indexes.vectors import (
+    BLOCK_ROWS,
+    InvalidVectors,
+    Vectors,
+    as_tensor,
+    check_parallel,
+    check_shape,
+    spans,
+    take,
+)
 
 CSLS_NEIGHBOURS = 10
-BLOCK_ROWS = 1024  # of the similarity matrix per block
-
 Direction = Literal["both", "forward", "backward"]
 
 
@@ -151,16 +158,13 @@ def sample(X: Vectors, Y: Vectors, direction: Direction = "both", centre: bool =
 def index(direction: Direction = "both", centre: bool = False, csls: bool = False) -> Index:
     """The index with these options, for `compare`."""
     options = [direction] * (direction != "both") + ["centre"] * centre + ["csls"] * csls
-    invariances: frozenset[Literal["isotropic scaling", "translation"]] = frozenset(
-        {"isotropic scaling", "translation"} if centre else {"isotropic scaling"}
-    )
+    per_side: frozenset[Map] = frozenset({"isotropic scaling", "translation"} if centre else {"isotropic scaling"})
     return Index(
         name=f"matching({', '.join(options)})" if options else "matching",
         summary="sentence matching: is the nearest sentence of the other language the translation?",
-        bounds=(0, 1),
         symmetric=direction == "both",
-        invariances_per_side=invariances,
-        joint_invariances=invariances | {"rotation", "permutation"},
+        invariances_per_side=per_side,
+        joint_invariances=per_side | {"rotation", "permutation"},
         cost="O(n²·d) time, O(n·d) memory",
         reference="Del & Fishel 2022",
         of_vectors=lambda X, Y: sample(X, Y, direction, centre, csls),

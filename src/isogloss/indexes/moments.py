@@ -68,13 +68,10 @@ class Moments:
 
 
 class Accumulator:
-    """Moments of several parallel views and of chosen pairs of them, from one pass over blocks.
+    """Moments of several parallel views and of chosen pairs of them, from one pass over blocks."""
 
-    `add` takes the next rows of every view; two accumulators over different sentences merge with `+`.
-    """
-
-    def __init__(self, pairs: Sequence[Pair], names: Sequence[str] = ()):
-        self.names = list(dict.fromkeys([*names, *(name for pair in pairs for name in pair)]))
+    def __init__(self, pairs: Sequence[Pair]):
+        self.names = list(dict.fromkeys(name for pair in pairs for name in pair))
         self.pairs = list(dict.fromkeys(pairs))
         self.n = 0.0
         self.mean: dict[str, Tensor] = {}
@@ -98,17 +95,6 @@ class Accumulator:
         for source, target in self.pairs:
             self.cross[source, target].addmm_(left[source].T, centred[target])
         self._move_means(n, means)
-
-    def __add__(self, other: Accumulator) -> Accumulator:
-        if not other._shift or not self._shift:
-            return self if self._shift else other
-        total = Accumulator(self.pairs, self.names)
-        total.n, total._shift = self.n, self._shift
-        total.mean = dict(self.mean)
-        total.scatter = {name: self.scatter[name] + other.scatter[name] for name in self.names}
-        total.cross = {pair: self.cross[pair] + other.cross[pair] for pair in self.pairs}
-        total._move_means(other.n, {k: other.mean[k] + (other._shift[k] - self._shift[k]) for k in self.names})
-        return total
 
     def views(self) -> dict[str, View]:
         """The views; call once, so that pairs share their spectra."""
@@ -147,8 +133,8 @@ def moments(x: Vectors, y: Vectors, weights: Tensor | None = None, block: int = 
     n = check_parallel(x, y)
     accumulator = Accumulator([("X", "Y")])
     for rows in spans(n, block):
-        part = None if weights is None else weights[rows]
-        accumulator.add({"X": take(x, rows, "X"), "Y": take(y, rows, "Y")}, part)
+        blocks = {"X": take(x, rows, "X"), "Y": take(y, rows, "Y")}
+        accumulator.add(blocks, None if weights is None else weights[rows])
     views = accumulator.views()
     return Moments(views["X"], views["Y"], accumulator.cross["X", "Y"])
 

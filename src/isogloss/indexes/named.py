@@ -38,19 +38,13 @@ def named_index(text: str) -> Index:
     plain = INDEXES[name]
     if not inside:
         return plain
-    factory = _factory(name)
+    # the function `index(**options)` of the module that defines the index, if it has options
+    factory: Callable[..., Index] | None = getattr(sys.modules[INDEXES.module(name)], "index", None)
     if factory is None:
         raise UsageError(f"the index '{name}' takes no options, got '{text}'")
     parameters = inspect.signature(factory, eval_str=False).parameters
     options = dict(_option(word.strip(), parameters, name) for word in inside.split(","))
-    index: Index = factory(**options)
-    return index
-
-
-def _factory(name: str) -> Callable[..., Index] | None:
-    """The function `index(**options)` of the module that defines the index, or None if it has no options."""
-    module = sys.modules[INDEXES.module(name)]
-    return getattr(module, "index", None)
+    return factory(**options)
 
 
 def _option(word: str, parameters: Mapping[str, inspect.Parameter], name: str) -> tuple[str, bool | int | float | str]:

@@ -51,10 +51,6 @@ def _norms(m: Moments) -> torch.Tensor:
 INDEX = Index(
     name="procrustes",
     summary="orthogonal Procrustes: how similar are both sets after the best rotation?",
-    bounds=(0, 1),
-    symmetric=True,
-    invariances_per_side=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
-    joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
     cost="O(n·d²) streamed, O(d³) for the decomposition, O(d²) memory",
     reference="Schönemann 1966",
     of_moments=value,

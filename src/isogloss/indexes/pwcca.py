@@ -72,7 +72,6 @@ def index(regularisation: float = 0.0) -> Index:
     return Index(
         name=f"pwcca(regularisation={regularisation:g})" if regularisation else "pwcca",
         summary="PWCCA: CCA weighted by how much of the source each direction accounts for",
-        bounds=(0, 1),
         symmetric=False,
         invariances_per_side=frozenset({"isotropic scaling", "permutation", "translation"}),
         joint_invariances=frozenset({"isotropic scaling", "permutation", "translation"}),

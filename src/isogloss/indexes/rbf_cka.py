@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from isogloss.core.errors import UsageError
-from isogloss.indexes.alignment import aligned
+from isogloss.indexes.cka import kernel_alignment
 from isogloss.indexes.index import Index, Sample
-from isogloss.indexes.vectors import Vectors, check_parallel, spans, take_all
+from isogloss.indexes.vectors import Vectors, check_parallel, spans, take
 
 BLOCK_ROWS = 256  # of the kernel matrix per block
 HISTOGRAM_BINS = 1 << 16
@@ -25,13 +25,13 @@ HISTOGRAM_BINS = 1 << 16
 
 def sample(X: Vectors, Y: Vectors, width: float = 1.0) -> Sample:
     n = check_parallel(X, Y)
-    kernels = [_Kernel(take_all(vectors, name), width) for vectors, name in ((X, "X"), (Y, "Y"))]
+    kernels = [_Kernel(take(vectors, slice(0, n), name), width) for vectors, name in ((X, "X"), (Y, "Y"))]
     means = [torch.cat([kernel.rows(rows).mean(1) for rows in spans(n, BLOCK_ROWS)]) for kernel in kernels]
     sums = means[0].new_zeros(3, n)
     for rows in spans(n, BLOCK_ROWS):
         k, l = (kernel.rows(rows) - mean[rows, None] - mean + mean.mean() for kernel, mean in zip(kernels, means))
         sums[:, rows] = torch.stack([(k * l).sum(1), (k * k).sum(1), (l * l).sum(1)])
-    return aligned(*sums)
+    return kernel_alignment(*sums)
 
 
 class _Kernel:
@@ -77,10 +77,6 @@ class _Kernel:
 INDEX = Index(
     name="rbf_cka",
     summary="CKA with a Gaussian kernel: do both sets have the same near neighbours?",
-    bounds=(0, 1),
-    symmetric=True,
-    invariances_per_side=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
-    joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
     cost="O(n²·d) time, O(n·d) memory",
     reference="Kornblith et al. 2019",
     of_vectors=sample,

@@ -62,34 +62,34 @@ def gradient(m: Moments, keep: float | int = DEFAULT_VARIANCE_SHARE) -> Gradient
     return Gradient(x, y, within.xy)
 
 
-def _rotation_term(view: View, kept: int, pull: Tensor) -> Tensor:
+def _rotation_term(view: View, count: int, pull: Tensor) -> Tensor:
     """The part of the derivative by the scatter that comes from the rotation of the kept directions.
 
     First-order perturbation: the kept direction i gains vⱼᵀ·dS·vᵢ / (λᵢ − λⱼ) of the dropped direction j.
     """
     values, directions = view.spectrum
-    inside, outside = directions[:, :kept], directions[:, kept:]
+    inside, outside = directions[:, :count], directions[:, count:]
     noise = 2 * values.square() / view.n  # sampling variance of each eigenvalue, by normal theory
-    inverse = damped_inverse(values[:kept] - values[kept:, None], noise[:kept] + noise[kept:, None])
+    inverse = damped_inverse(values[:count] - values[count:, None], noise[:count] + noise[count:, None])
     turned = outside @ ((outside.T @ pull @ inside) * inverse) @ inside.T
     return (turned + turned.T) / 2
 
 
-def _dimension_term(view: View, kept: int, spare_directions: int, similarity: Callable[[int], float]) -> Tensor:
+def _dimension_term(view: View, count: int, spare_directions: int, similarity: Callable[[int], float]) -> Tensor:
     """The part that comes from a change of the number of directions, treated as continuous.
 
     With the share of variance of the first k directions s, another sample needs −ds·Σλ/λₖ more of them.
     """
     values, directions = view.spectrum
-    step = max(1, kept // 20)
-    fewer, more = max(1, kept - step), min(view.rank, kept + step, kept + spare_directions)
+    step = max(1, count // 20)
+    fewer, more = max(1, count - step), min(view.rank, count + step, count + spare_directions)
     if fewer == more:
         return torch.zeros_like(view.scatter)
     slope = (similarity(more) - similarity(fewer)) / (more - fewer)
-    inside = directions[:, :kept]
+    inside = directions[:, :count]
     change = inside @ inside.T
-    change.diagonal().sub_(values[:kept].sum() / values.sum())
-    return change * (-slope / values[kept - 1])
+    change.diagonal().sub_(values[:count].sum() / values.sum())
+    return change * (-slope / values[count - 1])
 
 
 def _directions_per_side(m: Moments, keep: float | int) -> tuple[int, int]:
@@ -113,10 +113,6 @@ def index(keep: float | int = DEFAULT_VARIANCE_SHARE) -> Index:
     return Index(
         name="svcca" if keep == DEFAULT_VARIANCE_SHARE else f"svcca(keep={keep})",
         summary="SVCCA: mean CCA between the principal directions of each side",
-        bounds=(0, 1),
-        symmetric=True,
-        invariances_per_side=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
-        joint_invariances=frozenset({"rotation", "isotropic scaling", "permutation", "translation"}),
         cost="O(n·d²) streamed, O(d³) for the decompositions, O(d²) memory",
         reference="Raghu et al. 2017",
         of_moments=lambda m: value(m, keep),

@@ -83,11 +83,6 @@ def take(vectors: Vectors, rows: slice | np.ndarray, view: str, device: torch.de
     return values
 
 
-def take_all(vectors: Vectors, view: str, device: torch.device | str | None = None) -> Tensor:
-    """All rows at once."""
-    return take(vectors, slice(0, check_shape(vectors, view)[0]), view, device)
-
-
 def spans(n: int, block: int = BLOCK_ROWS) -> Iterator[slice]:
     """The slices that cut `n` rows into blocks.
 

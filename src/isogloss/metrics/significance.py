@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +16,8 @@ from scipy.special import stdtr, stdtrit
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
-from isogloss.metrics.counts import Counts, total
+from isogloss.metrics.counts import C, total
 
-C = TypeVar("C", bound=Counts)
 Floats = NDArray[np.float64]
 BLOCK_SIZE = 1 << 22  # random integers generated at a time
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
+from isogloss.core.hashing import sha256
 from isogloss.results.figures.vega import vega_converter
 from isogloss.results.tables.cell_colours import SHADES
 
@@ -32,8 +32,7 @@ def vega_script() -> str:
 
 def content_policy(scripts: Iterable[str]) -> str:
     """A content security policy that runs these inline scripts, identified by their hashes, and sends no requests."""
-    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{value}'" for value in hashes)
+    allowed = " ".join(f"'sha256-{base64.b64encode(sha256(script.encode())).decode()}'" for script in scripts)
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
 
 

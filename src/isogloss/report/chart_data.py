@@ -13,44 +13,40 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isogloss.report.inputs import ReportInputs
-from isogloss.results.rows.curves import FINAL_NORM
+from isogloss.results.rows.curves import CURVE_VALUES, FINAL_NORM
 
 SCORE_SERIES = ["study", "model", "changes", "task", "source", "metric"]
 CURVE_SERIES = ["study", "model", "changes", "task", "when", "source", "index"]
-CURVE_VALUES = ["value", "low", "high"]
 SCORE_SCALE, CURVE_SCALE = 10_000, 1000  # numbers are stored as integers of 1 / scale, which are shorter
-MAX_TARGET_CHARACTERS = 60  # drawing a name of thousands of characters takes a minute
+MAX_NAME_CHARACTERS = 60  # drawing a name of thousands of characters takes a minute
 
 Floats = NDArray[np.float64]
 Integers = list[int | None]
 
 
-class ScoreSeries(TypedDict):
-    """The scores of an experiment by one metric; lists over targets."""
-
+class _Series(TypedDict, total=False):
     study: str
     model: str
     changes: str
     task: str
     source: str
-    metric: str
     target: list[int]
+
+
+class ScoreSeries(_Series):
+    """The scores of an experiment by one metric; lists over targets."""
+
+    metric: str
     mean: Integers
     sd: Integers
     gap: Integers
 
 
-class CurveSeries(TypedDict, total=False):
+class CurveSeries(_Series, total=False):
     """The similarity of an experiment by one index: for each target a list over layers (and the final norm)."""
 
-    study: str
-    model: str
-    changes: str
-    task: str
     when: str
-    source: str
     index: str
-    target: list[int]
     layer: list[int]
     stage: list[str]
     value: list[Integers]
@@ -78,18 +74,15 @@ def chart_data(inputs: ReportInputs, scores: pl.DataFrame) -> ChartData:
     curves = inputs.results.curves.frame
     names = [*scores["target"].unique(maintain_order=True), *curves["target"].unique(maintain_order=True)]
     targets = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    series = pl.concat_str("model", "pair", pl.lit("layer ") + pl.col("layer"), "metric", separator=" · ")
+    histograms = inputs.distances.frame.select("words", "low", "high", "share", series=series)
     return {
         "scales": {"scores": SCORE_SCALE, "curves": CURVE_SCALE},
-        "targets": [name[:MAX_TARGET_CHARACTERS] for name in targets],
+        "targets": [name[:MAX_NAME_CHARACTERS] for name in targets],
         "scores": _scores(scores, targets),
         "curves": _curves(curves, targets),
-        "histograms": _histograms(inputs.distances.frame),
+        "histograms": cast("list[HistogramRow]", histograms.to_dicts()),
     }
-
-
-def _histograms(frame: pl.DataFrame) -> list[HistogramRow]:
-    series = pl.concat_str("model", "pair", pl.lit("layer ") + pl.col("layer"), "metric", separator=" · ")
-    return cast("list[HistogramRow]", frame.select("words", "low", "high", "share", series=series).to_dicts())
 
 
 def _scores(scores: pl.DataFrame, targets: dict[str, int]) -> list[ScoreSeries]:

@@ -22,13 +22,7 @@ CONFIG: VegaSpec = {
 
 
 def _spec(title: str, **parts: object) -> VegaSpec:
-    return {
-        "description": title,
-        "data": {"name": "rows"},
-        "width": "container",
-        "config": CONFIG,
-        **parts,
-    }
+    return {"description": title, "data": {"name": "rows"}, "width": "container", "config": CONFIG, **parts}
 
 
 def _tooltip(*names: str) -> list[VegaSpec]:
@@ -40,8 +34,10 @@ def _tooltip(*names: str) -> list[VegaSpec]:
     return fields
 
 
-def _colour(field: str) -> VegaSpec:
-    return {"field": field, "type": "nominal", "sort": None, "scale": {"range": COLOURS}, "title": None}
+def _nominal(field: str, *values: object) -> VegaSpec:
+    """A channel of names in the order of the rows, without a title; `values` are its colours or dashes."""
+    scale = {"scale": {"range": list(values)}} if values else {}
+    return {"field": field, "type": "nominal", "sort": None, "title": None, **scale}
 
 
 def _legend_selection(field: str, shown: float = 1.0, hidden: float = 0.12) -> tuple[list[VegaSpec], VegaSpec]:
@@ -58,24 +54,16 @@ def score_spec() -> VegaSpec:
         "Scores by target, one dot for each condition",
         height={"step": 24},
         encoding={
-            "y": {"field": "target", "type": "nominal", "sort": None, "title": None},
-            "color": _colour("interventions"),
+            "y": _nominal("target"),
+            "color": _nominal("interventions", *COLOURS),
             "opacity": opacity,
             "tooltip": _tooltip("target", "interventions", "experiment", "score=.2f", "sd=.2f", "gap=.2f"),
         },
         layer=[
-            {
-                "mark": {"type": "rule", "strokeWidth": 1.5},
-                "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}},
-            },
-            {
-                "params": params,
-                "mark": {"type": "point", "filled": True, "size": 70},
-                "encoding": {
-                    "x": {"field": "score", **x},
-                    "shape": {"field": "experiment", "type": "nominal", "sort": None, "title": None},
-                },
-            },
+            {"mark": {"type": "rule", "strokeWidth": 1.5},
+             "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}}},
+            {"mark": {"type": "point", "filled": True, "size": 70}, "params": params,
+             "encoding": {"x": {"field": "score", **x}, "shape": _nominal("experiment")}},
         ],
     )  # fmt: skip
 
@@ -85,14 +73,12 @@ def curve_spec() -> VegaSpec:
     params, opacity = _legend_selection("target")
     x = {"field": "layer", "type": "quantitative", "title": "layer", "axis": {"tickMinStep": 1, "format": "d"}}
     y = {"type": "quantitative", "title": "similarity", "scale": {"zero": False}}
-    dash: VegaSpec = {"field": "experiment", "type": "nominal", "sort": None, "title": None,
-                  "scale": {"range": [[1, 0], [6, 4]]}}  # fmt: skip
     blocks, norm = {"filter": "datum.stage != 'final norm'"}, {"filter": "datum.stage == 'final norm'"}
     tip = _tooltip("target", "experiment", "layer", "stage", "value=.3f", "low=.3f", "high=.3f")
     return _spec(
         "Similarity by layer, one line for each target language",
         height=300,
-        encoding={"x": x, "color": _colour("target"), "opacity": opacity, "tooltip": tip},
+        encoding={"x": x, "color": _nominal("target", *COLOURS), "opacity": opacity, "tooltip": tip},
         layer=[
             {
                 "transform": [blocks],
@@ -108,7 +94,7 @@ def curve_spec() -> VegaSpec:
                 "transform": [blocks],
                 "params": params,
                 "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {"y": {"field": "value", **y}, "strokeDash": dash},
+                "encoding": {"y": {"field": "value", **y}, "strokeDash": _nominal("experiment", [1, 0], [6, 4])},
             },
             {"transform": [blocks], "mark": {"type": "circle", "size": 26}, "encoding": {"y": {"field": "value", **y}}},
             {
@@ -157,7 +143,7 @@ def gap_spec() -> VegaSpec:
             {"mark": {"type": "line", "color": "#8a8a8a", "strokeWidth": 1},
              "encoding": {"detail": {"field": "target"}}},
             {"mark": {"type": "point", "filled": True, "size": 70, "color": COLOURS[0], "opacity": 1},
-             "encoding": {"color": _colour("experiment"),
+             "encoding": {"color": _nominal("experiment", *COLOURS),
                           "shape": {"field": "experiment", "type": "nominal", "sort": None}}},
             {"mark": {"type": "text", "dx": _by_position(0, 0, 8, -8), "dy": _by_position(-11, 13, 1, 1), "limit": 90,
                       "align": _by_position("center", "center", "left", "right"), "baseline": "middle", "fontSize": 12},
@@ -179,7 +165,7 @@ def histogram_spec() -> VegaSpec:
             "x": {"field": "low", "type": "quantitative", "title": "distance", "bin": {"binned": True}},
             "x2": {"field": "high"},
             "y": {"field": "share", "type": "quantitative", "stack": None, "title": "share", "axis": {"format": "%"}},
-            "color": _colour("words"),
+            "color": _nominal("words", *COLOURS),
             "tooltip": _tooltip("words", "low=.3f", "high=.3f", "share=.2%"),
         },
     )  # fmt: skip

@@ -13,8 +13,8 @@ import polars as pl
 
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.statistics import ReportStatistics
+from isogloss.results.comparisons.example_tests import with_item_scores
 from isogloss.results.comparisons.transfer_means import other_language
-from isogloss.results.rows.item_scores import with_item_scores
 
 MAX_EXPERIMENTS, MAX_TARGETS, MAX_ITEMS, MAX_WORDS = 6, 40, 8, 60
 MAX_WORD_CHARACTERS, MAX_TEXT_CHARACTERS = 40, 300
@@ -67,7 +67,8 @@ def examples(inputs: ReportInputs, statistics: ReportStatistics) -> list[Experim
         study, model, task, source = map(str, key)
         metric = statistics.main_metrics[task]
         conditions = _conditions(inputs, statistics, dict(zip(GROUP, (study, model, task, source))), rows)
-        runs = {condition: _first_run(rows, condition) for condition in conditions}
+        by_seed = rows.sort("seed", maintain_order=True)
+        runs = {name: str(by_seed.filter(pl.col("changes") == name)["run"][0]) for name in conditions}
         frame = predictions.filter(pl.col("run").is_in(list(runs.values()))).collect()
         if targets := _targets(with_item_scores(frame, metric), runs):
             names = [name or "prediction" for name in runs]
@@ -92,10 +93,6 @@ def _conditions(
     return [name for name in [inputs.reference, *means["change"].head(1)] if name in present]
 
 
-def _first_run(rows: pl.DataFrame, condition: str) -> str:
-    return str(rows.filter(pl.col("changes") == condition).sort("seed", maintain_order=True)["run"][0])
-
-
 def _targets(predictions: pl.DataFrame, runs: Mapping[str, str]) -> list[TargetExamples]:
     """The items of each target with the lowest scores in the first condition; of equal scores the longer items."""
     by_run = [predictions.filter(pl.col("run") == run) for run in runs.values()]
@@ -106,15 +103,20 @@ def _targets(predictions: pl.DataFrame, runs: Mapping[str, str]) -> list[TargetE
         wrong = rows.filter(pl.col("score").fill_null(0) < 1)
         length = pl.col("gold").str.len_chars().cast(pl.Int64)
         worst = wrong.sort(pl.col("score").fill_null(0), -length, maintain_order=True).head(MAX_ITEMS)["item"]
-        shown = pl.col("item").is_in(worst.to_list()) & (pl.col("target") == target)
-        by_item = [{row["item"]: row for row in frame.filter(shown).iter_rows(named=True)} for frame in by_run]
-        items = [example_item([rows_by_item.get(item) for rows_by_item in by_item]) for item in worst]
+        items = example_items([frame.filter(pl.col("target") == target) for frame in by_run], worst.to_list())
         targets.append({"target": str(target), "of": len(rows), "wrong": len(wrong), "items": items})
     return targets
 
 
-def example_item(rows: Sequence[ScoredRow | None]) -> ExampleItem:
-    """An item from the rows of each condition: its text, the gold labels, predictions and scores."""
+def example_items(frames: Sequence[pl.DataFrame], items: Sequence[int]) -> list[ExampleItem]:
+    """These items of one target from the scored predictions of each condition."""
+    shown = [frame.filter(pl.col("item").is_in(items)) for frame in frames]
+    by_item = [{row["item"]: row for row in frame.iter_rows(named=True)} for frame in shown]
+    return [_example_item([rows.get(item) for rows in by_item]) for item in items]
+
+
+def _example_item(rows: Sequence[ScoredRow | None]) -> ExampleItem:
+    """Its text, the gold labels, and the predictions and scores of each condition."""
     first = rows[0]
     assert first is not None
     gold, text = json.loads(str(first["gold"])), json.loads(str(first.get("text") or "null"))

@@ -7,32 +7,28 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
 from isogloss.analysis.gap_similarity import gaps_beside_similarity
-from isogloss.core.files import atomic_write, atomic_write_binary
-from isogloss.report.chart_data import (
-    CURVE_SCALE,
-    MAX_TARGET_CHARACTERS,
-    SCORE_SCALE,
-    CurveSeries,
-    ScoreSeries,
-    chart_data,
-)
-from isogloss.report.chart_images import ChartImage
+from isogloss.core.files import atomic_write_binary
+from isogloss.report.chart_data import MAX_NAME_CHARACTERS, ChartData, CurveSeries, ScoreSeries, chart_data
 from isogloss.report.charts import curve_spec, gap_spec, histogram_spec, score_spec
 from isogloss.report.inputs import ReportInputs
-from isogloss.report.sections import Section
+from isogloss.report.sections import ChartImage, Section
 from isogloss.report.statistics import ReportStatistics
 from isogloss.report.tables import NamedTable, tables
 from isogloss.results.figures.vega import VegaSpec, vega_converter
+from isogloss.results.rows.curves import CURVE_VALUES
 from isogloss.results.rows.results import NO_INTERVENTION
-from isogloss.results.tables.formats import latex, write_table
+from isogloss.results.tables.formats import comma_separated, latex, markdown
 from isogloss.results.tables.points import POINTS_PER_UNIT
 
 Progress = Callable[[str, int, int], None]  # what is written, number done, total
 ChartRow = Mapping[str, object]
+FileContents = dict[str, bytes]  # by suffix
+T = TypeVar("T")
 FIGURE_WIDTH = 560  # pixels
 PNG_SCALE = 2
 
@@ -54,44 +50,41 @@ def export(
         *((name, part.image) for name, part in parts if part.image),
         *figures(inputs, statistics),
     ]
-    written = []
-    table_paths = _unique_paths(Path(folder) / "tables", [table.name for table in exported_tables])
-    for number, (path, table) in enumerate(zip(table_paths, exported_tables), 1):
-        written += _write_table(path, table)
+    named_tables = [(table.name, table) for table in exported_tables]
+    return [
+        *_write_all(Path(folder) / "tables", named_tables, _table_files, progress),
+        *_write_all(Path(folder) / "figures", exported_figures, _figure_files, progress),
+    ]
+
+
+def _write_all(
+    folder: Path, items: Sequence[tuple[str, T]], encode: Callable[[T, str], FileContents], progress: Progress | None
+) -> list[Path]:
+    """Write the files of each named item; names that give the same file name are numbered."""
+    times, written = Counter[str](), []
+    for number, (name, item) in enumerate(items, 1):
+        stem = file_name(name)
+        times[stem] += 1
+        stem += f"-{times[stem]}" if times[stem] > 1 else ""
+        for suffix, content in encode(item, stem).items():
+            written.append(folder / f"{stem}{suffix}")
+            with atomic_write_binary(written[-1]) as file:
+                file.write(content)
         if progress:
-            progress("tables", number, len(exported_tables))
-    figure_paths = _unique_paths(Path(folder) / "figures", [name for name, _ in exported_figures])
-    for number, (path, (_, figure)) in enumerate(zip(figure_paths, exported_figures), 1):
-        written += _write_figure(path, figure)
-        if progress:
-            progress("figures", number, len(exported_figures))
+            progress(folder.name, number, len(items))
     return written
 
 
-def _unique_paths(folder: Path, names: Sequence[str]) -> Iterator[Path]:
-    """A path without suffix for each name; names that give the same file name are numbered."""
-    times = Counter[str]()
-    for name in map(file_name, names):
-        times[name] += 1
-        yield folder / (name if times[name] == 1 else f"{name}-{times[name]}")
+def _table_files(table: NamedTable, stem: str) -> FileContents:
+    tex = latex(table.table, caption=f"{table.title}. {table.note}", label=f"tab:{stem}")
+    texts = {".tex": tex, ".md": markdown(table.table), ".csv": comma_separated(table.table)}
+    return {suffix: text.encode() for suffix, text in texts.items()}
 
 
-def _write_table(path: Path, table: NamedTable) -> list[Path]:
-    with atomic_write(path.with_suffix(".tex")) as file:
-        file.write(latex(table.table, caption=f"{table.title}. {table.note}", label=f"tab:{path.name}"))
-    for suffix in (".md", ".csv"):
-        write_table(table.table, path.with_suffix(suffix))
-    return [path.with_suffix(suffix) for suffix in (".tex", ".md", ".csv")]
-
-
-def _write_figure(path: Path, figure: ChartImage | VegaSpec) -> list[Path]:
+def _figure_files(figure: ChartImage | VegaSpec, stem: str) -> FileContents:
     convert = vega_converter()
     svg = figure.svg if isinstance(figure, ChartImage) else convert.vegalite_to_svg(figure)
-    images = {".svg": svg.encode(), ".png": convert.svg_to_png(svg, scale=PNG_SCALE), ".pdf": convert.svg_to_pdf(svg)}
-    for suffix, content in images.items():
-        with atomic_write_binary(path.with_suffix(suffix)) as file:
-            file.write(content)
-    return [path.with_suffix(suffix) for suffix in images]
+    return {".svg": svg.encode(), ".png": convert.svg_to_png(svg, scale=PNG_SCALE), ".pdf": convert.svg_to_pdf(svg)}
 
 
 def file_name(name: str) -> str:
@@ -110,12 +103,12 @@ def figures(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[tupl
     for scores in data["scores"]:
         names = _distinct_values(scores, data["scores"], ("study", "model", "source"))
         group = "-".join(["scores", *names, scores["task"], scores["metric"]])
-        groups.setdefault(group, []).extend(_score_rows(scores, data["targets"]))
+        groups.setdefault(group, []).extend(_score_rows(scores, data))
     yield from ((name, _with_rows(score_spec(), rows)) for name, rows in groups.items())
     for curve in data["curves"]:
         names = _distinct_values(curve, data["curves"], ("study", "model", "source", "changes", "task"))
         name = "-".join(["similarity", curve["index"], *names, curve["when"]])
-        yield name, _with_rows(curve_spec(), _curve_rows(curve, data["targets"]))
+        yield name, _with_rows(curve_spec(), _curve_rows(curve, data))
     yield from _gap_figures(inputs, statistics)
     for series in dict.fromkeys(row["series"] for row in data["histograms"]):
         rows = [row for row in data["histograms"] if row["series"] == series]
@@ -129,25 +122,25 @@ def _distinct_values(
     return [str(series[name]) for name in names if series[name] and len({str(other[name]) for other in all_series}) > 1]
 
 
-def _score_rows(series: ScoreSeries, targets: list[str]) -> list[ChartRow]:
+def _score_rows(series: ScoreSeries, data: ChartData) -> list[ChartRow]:
     rows: list[ChartRow] = []
     for target, mean, sd in zip(series["target"], series["mean"], series["sd"], strict=True):
-        score, spread = (POINTS_PER_UNIT * (value or 0) / SCORE_SCALE for value in (mean, sd))
-        labels = {"target": targets[target], "interventions": series["changes"] or NO_INTERVENTION}
+        score, spread = (POINTS_PER_UNIT * (value or 0) / data["scales"]["scores"] for value in (mean, sd))
+        labels = {"target": data["targets"][target], "interventions": series["changes"] or NO_INTERVENTION}
         numbers = {"score": score, "low": score - spread, "high": score + spread}
         rows.append({**labels, "experiment": series["task"], **numbers})
     return rows
 
 
-def _curve_rows(series: CurveSeries, targets: list[str]) -> list[ChartRow]:
+def _curve_rows(series: CurveSeries, data: ChartData) -> list[ChartRow]:
     rows: list[ChartRow] = []
     lists = (series["value"], series.get("low", series["value"]), series.get("high", series["value"]))
     for target, *values in zip(series["target"], *lists, strict=True):
         for layer, stage, *numbers in zip(series["layer"], series["stage"], *values, strict=True):
-            known = [number / CURVE_SCALE for number in numbers if number is not None]
-            if len(known) == len(numbers):
-                labels = {"target": targets[target], "experiment": series["when"], "stage": stage or "block"}
-                rows.append({**labels, "layer": layer, **dict(zip(("value", "low", "high"), known, strict=True))})
+            values_of_layer = [number / data["scales"]["curves"] for number in numbers if number is not None]
+            if len(values_of_layer) == len(numbers):
+                labels = {"target": data["targets"][target], "experiment": series["when"], "stage": stage or "block"}
+                rows.append({**labels, "layer": layer, **dict(zip(CURVE_VALUES, values_of_layer, strict=True))})
     return rows
 
 
@@ -162,7 +155,7 @@ def _gap_figures(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator
     distinct = [name for name in key if gaps[name].n_unique() > 1]
     for values, rows in gaps.group_by(key, maintain_order=True):
         properties = dict(zip(key, map(str, values), strict=True))
-        target, gap = pl.col("target").str.slice(0, MAX_TARGET_CHARACTERS), pl.col("gap") * POINTS_PER_UNIT
+        target, gap = pl.col("target").str.slice(0, MAX_NAME_CHARACTERS), pl.col("gap") * POINTS_PER_UNIT
         points = rows.select(target, "similarity", gap=gap).with_columns(experiment=pl.lit(""), name="target")
         name = "-".join(["gap", *(properties[name] for name in distinct)])
         yield name, _with_rows(gap_spec(), points.to_dicts())

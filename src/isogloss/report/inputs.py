@@ -12,11 +12,11 @@ import polars as pl
 
 from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import open_binary
-from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
+from isogloss.results.rows.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import HISTOGRAM_COLUMNS, NO_DISTANCES, DistanceHistograms
-from isogloss.results.rows.results import RESULT_COLUMNS, Results
+from isogloss.results.rows.results import RESULT_COLUMNS, Results, Schema
 from isogloss.results.rows.study_reader import read_study_results
-from isogloss.results.rows.study_results import RUN_COLUMNS, Schema, StudyResults
+from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults
 from isogloss.store.entries import MARK, Store
 from isogloss.store.study_records import environments, read_record
 
@@ -87,7 +87,9 @@ def inputs_from_results(results: Results, curves: Curves | None = None, *, title
     if not isinstance(results, StudyResults):
         results = StudyResults(results.frame, results.predictions)
     if curves is not None:
-        results = StudyResults(results.frame, results.predictions, with_run_columns(curves), neutral=_neutral(curves))
+        neutral = curves.language_neutral() if len(curves.neurons) else pl.DataFrame(schema=NEUTRAL_COLUMNS)
+        labelled = replace(curves, frame=with_run_columns(curves.frame))
+        results = StudyResults(results.frame, results.predictions, labelled, neutral=with_run_columns(neutral))
     return ReportInputs(title, results, distances=results.distances.labelled())
 
 
@@ -102,23 +104,16 @@ def inputs_from_files(paths: Sequence[PathLike]) -> ReportInputs:
     results = StudyResults(
         pl.concat(rows, how="diagonal").select(*RESULT_COLUMNS) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
         pl.concat(predictions, how="diagonal_relaxed").lazy() if predictions else pl.LazyFrame(),
-        with_run_columns(Curves(pl.concat(curves, how="diagonal"))) if curves else StudyResults(pl.DataFrame()).curves,
+        Curves(with_run_columns(pl.concat(curves, how="diagonal"))) if curves else StudyResults(pl.DataFrame()).curves,
     )
     distances = replace(NO_DISTANCES, frame=pl.concat([NO_DISTANCES.frame, *histograms]))
     return ReportInputs(", ".join(Path(path).name for path in paths), results, distances=distances)
 
 
-def with_run_columns(curves: Curves) -> Curves:
-    """The curves with the columns that identify their run, null where it is unknown."""
-    missing = [pl.lit(None, kind).alias(name) for name, kind in RUN_COLUMNS.items() if name not in curves.frame.columns]
-    return Curves(curves.frame.with_columns(missing), curves.neurons, curves.shapes)
-
-
-def _neutral(curves: Curves) -> pl.DataFrame:
-    if curves.neurons.is_empty():
-        return StudyResults(pl.DataFrame()).neutral
-    missing = [pl.lit(None, kind).alias(name) for name, kind in RUN_COLUMNS.items()]
-    return curves.language_neutral().with_columns(missing)
+def with_run_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the columns that identify their run, null where it is unknown."""
+    missing = {name: kind for name, kind in RUN_COLUMNS.items() if name not in frame.columns}
+    return frame.with_columns(pl.lit(None, kind).alias(name) for name, kind in missing.items())
 
 
 def _expanded(paths: Sequence[PathLike]) -> list[Path]:

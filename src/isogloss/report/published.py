@@ -15,7 +15,7 @@ from isogloss.results.rows.curves import FINAL_NORM
 from isogloss.results.tables.points import POINTS_PER_UNIT
 from isogloss.results.tables.tables import with_published
 
-PUBLISHED_STRENGTH = "published |ρ|"
+PUBLISHED_RHO = "published |ρ|"
 MISSING_NUMBER = pl.lit(None, pl.Float64)
 SIMILARITY_METRIC = r"^(?<index>\S+) layer (?<layer>\d+) (?<when>before|after)$"
 SIMILARITY_KEY = ["task", "source", "target", "changes", "index", "layer", "when"]
@@ -31,18 +31,18 @@ def with_published_scores(scores: pl.DataFrame, inputs: ReportInputs) -> pl.Data
     return joined.with_columns(published=pl.when(pl.col("changes") == reference).then("published_reference"))
 
 
-def with_published_strength(
+def with_published_rho(
     correlations: pl.DataFrame, inputs: ReportInputs, main_metrics: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Correlations with the column `PUBLISHED_STRENGTH`. The published ones are those of CKA and of each task's main
+    """Correlations with the column `PUBLISHED_RHO`. The published ones are those of CKA and of each task's main
     metric, without their sign."""
     published = inputs.results.published
     if published is None:
-        return correlations.with_columns(MISSING_NUMBER.alias(PUBLISHED_STRENGTH))
+        return correlations.with_columns(MISSING_NUMBER.alias(PUBLISHED_RHO))
     strengths = published.filter(pl.col("metric").str.starts_with("spearman ")).select(
         "task",
         "source",
-        pl.col("value").alias(PUBLISHED_STRENGTH),
+        pl.col("value").alias(PUBLISHED_RHO),
         changes="change",
         when=pl.col("metric").str.strip_prefix("spearman "),
         metric=pl.col("task").replace_strict(main_metrics, default=None, return_dtype=pl.String),

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from isogloss import __version__
 from isogloss.report.assets import page_style
-from isogloss.report.chart_images import ChartImage
 from isogloss.report.templating import render
+from isogloss.results.figures.vega import vega_converter
 from isogloss.results.tables.formats import markdown, markdown_text
 from isogloss.results.tables.tables import Table
 
+if TYPE_CHECKING:
+    import altair
+
 NO_SCRIPTS = "default-src 'none'; style-src 'unsafe-inline'"  # content security policy
+
+
+@dataclass(frozen=True)
+class ChartImage:
+    """An SVG element, inserted into the page unescaped, so it must be the rendering of a chart; `alt` describes it."""
+
+    svg: str
+    alt: str
 
 
 @dataclass(frozen=True)
@@ -24,6 +36,12 @@ class Section:
     table: Table | None = None
     commands: tuple[str, ...] = ()
     image: ChartImage | None = None
+
+
+def render_chart(chart: altair.TopLevelMixin | Mapping[str, object], alt: str) -> ChartImage:
+    """The image of an Altair chart or of a Vega-Lite specification."""
+    spec = chart if isinstance(chart, Mapping) else chart.to_dict()
+    return ChartImage(vega_converter().vegalite_to_svg(spec), alt)
 
 
 def sections_to_markdown(title: str, sections: Sequence[Section]) -> str:

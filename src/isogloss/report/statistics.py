@@ -12,14 +12,14 @@ import polars as pl
 from isogloss.analysis.gap_similarity import CORRELATION_COLUMNS, gap_similarity
 from isogloss.core.errors import UsageError
 from isogloss.report.inputs import ReportInputs
-from isogloss.results.comparisons.deltas import DELTA_COLUMNS, deltas
-from isogloss.results.comparisons.holm import with_holm_correction
+from isogloss.results.comparisons.deltas import DELTA_COLUMNS, deltas, with_holm_correction
 from isogloss.results.comparisons.transfer_means import OTHER_TARGETS, source_to_x
+from isogloss.results.rows.results import Schema
 from isogloss.results.tables.tables import with_published
 
 MAX_EXAMPLE_TESTS = 5000  # pairs of run and target; with more, tests over examples would take hours
 PERFECT_CORRELATION = 1 - 1e-9  # |ρ|, up to rounding
-CORRECTED_COLUMNS = {**DELTA_COLUMNS, "holm": pl.Float64}
+CORRECTED_COLUMNS: Schema = {**DELTA_COLUMNS, "holm": pl.Float64}
 
 
 @dataclass(frozen=True)

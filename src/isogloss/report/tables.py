@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from isogloss.report.inputs import ReportInputs
-from isogloss.report.published import (
-    PUBLISHED_STRENGTH,
-    published_similarity,
-    with_published_scores,
-    with_published_strength,
-)
+from isogloss.report.published import PUBLISHED_RHO, published_similarity, with_published_rho, with_published_scores
 from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
 from isogloss.results.rows.curves import Curves
 from isogloss.results.tables.curve_summary import curve_table
@@ -50,12 +45,9 @@ def tables(inputs: ReportInputs, statistics: ReportStatistics) -> list[NamedTabl
         *_distances(inputs),
         *_neurons(inputs),
     ]
-    return [replace(named, table=_with_labels(named.table)) for named in listed]
-
-
-def _with_labels(table: Table) -> Table:
-    """The data column `changes` is shown as "interventions"."""
-    return replace(table, head=tuple(name.replace("changes", "interventions") for name in table.head))
+    # the data column `changes` is shown as "interventions"
+    heads = [tuple(name.replace("changes", "interventions") for name in named.table.head) for named in listed]
+    return [replace(named, table=replace(named.table, head=head)) for named, head in zip(listed, heads, strict=True)]
 
 
 def _deltas(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[NamedTable]:
@@ -113,9 +105,10 @@ def _similarity(inputs: ReportInputs) -> Iterator[NamedTable]:
         yield NamedTable("similarity-published", title, note, frame_table(published, decimals=3))
     labels = [name for name in ("model", "changes", "task", "when") if curves[name].drop_nulls().n_unique() > 1]
     key = [*dict.fromkeys(["model", *labels]), "source", "target"]
+    name = pl.concat_str(pl.col(key[:-2]).fill_null(""), separator=" · ")
     for (index,), rows in curves.group_by("index", maintain_order=True):
         means = rows.group_by([*key, "index", "layer", "stage"], maintain_order=True).agg(pl.col("value").mean())
-        labelled = means.with_columns(model=_joined(key[:-2])).drop(set(labels) - {"model"})
+        labelled = means.with_columns(model=name).drop(set(labels) - {"model"})
         wide = Curves(labelled).table(str(index))
         shown = wide.drop([] if labels else ["model"]).rename({"model": " · ".join(key[:-2])} if labels else {})
         yield NamedTable(
@@ -129,13 +122,13 @@ def _similarity(inputs: ReportInputs) -> Iterator[NamedTable]:
 
 def _correlations(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[NamedTable]:
     over_layers = statistics.correlations.filter(pl.col("layer").is_null())
-    rows = with_published_strength(over_layers, inputs, statistics.main_metrics)
+    rows = with_published_rho(over_layers, inputs, statistics.main_metrics)
     if rows.is_empty():
         return
     distinct = [name for name in ("study", "model", "changes", "task", "source", "metric") if rows[name].n_unique() > 1]
     perfect = pl.col("value").abs() > PERFECT_CORRELATION  # interval and p would claim too much
     uncertainty = [pl.when(perfect).then(None).otherwise(pl.col(name)).alias(name) for name in ("low", "high", "p")]
-    published = [PUBLISHED_STRENGTH] if rows[PUBLISHED_STRENGTH].count() else []
+    published = [PUBLISHED_RHO] if rows[PUBLISHED_RHO].count() else []
     shown = rows.select(*distinct, "index", "when", pl.col("value").alias("ρ"), *published, *uncertainty, "n", "note")
     shown = shown.drop([] if shown["note"].str.len_chars().sum() else ["note"])
     yield NamedTable(
@@ -188,7 +181,3 @@ def _neurons(inputs: ReportInputs) -> Iterator[NamedTable]:
         frame_table(shown, decimals=3),
         main=False,
     )
-
-
-def _joined(names: list[str]) -> pl.Expr:
-    return pl.concat_str([pl.col(name).fill_null("") for name in names], separator=" · ")

@@ -3,7 +3,7 @@
 The interval is Student's over the differences of the seeds: how far would other seeds move the mean? The test answers
 another question. With several seeds and predictions for the same examples: would the difference hold with other seeds
 and on other examples (`metrics.crossed`)? With one seed: on other examples (`example_tests`)? Without predictions: with
-other seeds? Each p is for one cell; `metrics.significance.holm` corrects for multiple comparisons.
+other seeds? Each p is for one cell; `with_holm_correction` corrects for multiple comparisons.
 """
 
 from __future__ import annotations
@@ -16,26 +16,21 @@ import polars as pl
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.metrics.significance import Comparison, paired_t_test
+from isogloss.metrics.significance import Comparison, holm, paired_t_test
 from isogloss.results.comparisons.example_tests import ExampleCounts, example_counts, example_test, seeds_and_examples
+from isogloss.results.rows.results import Schema
 
 REFERENCE = "REF"
+CROSSED = "crossed"
 UNCHANGED = ""  # `changes` of a model without interventions in the results of `transfer`
-CROSSED, PUBLISHED = TESTS = ("crossed", "published")
+TESTS = (CROSSED, "published")
 STAR_LEVELS = (0.05, 0.01, 0.001)
 CELL = ["study", "model", "task", "source", "target", "metric"]
-DELTA_COLUMNS = {
+DELTA_COLUMNS: Schema = {
     **dict.fromkeys([*CELL, "change"], pl.String),
-    "reference": pl.Float64,
-    "mean": pl.Float64,
-    "delta": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p": pl.Float64,
-    "test": pl.String,
-    "stars": pl.String,
-    "seeds": pl.Int64,
-    "n": pl.Int64,
+    **dict.fromkeys(["reference", "mean", "delta", "low", "high", "p"], pl.Float64),
+    **dict.fromkeys(["test", "stars"], pl.String),
+    **dict.fromkeys(["seeds", "n"], pl.Int64),
 }
 
 
@@ -107,6 +102,22 @@ def reference_change(changes: Iterable[str], reference: str) -> str:
     if reference == REFERENCE and reference not in names and UNCHANGED in names:
         return UNCHANGED
     return check_name(reference, names, "condition")
+
+
+def with_holm_correction(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with `holm`: p corrected for all tests of the same experiment and metric; null where p is null.
+
+    >>> rows = {name: ["a", "a"] for name in CELL} | {"p": [0.01, 0.04]}
+    >>> with_holm_correction(pl.DataFrame(rows))["holm"].to_list()
+    [0.02, 0.04]
+    """
+
+    def corrected(p: pl.Series) -> pl.Series:
+        values = iter(holm(p.drop_nulls().to_list()))
+        return pl.Series([None if value is None else next(values) for value in p], dtype=pl.Float64)
+
+    family = [name for name in CELL if name != "target"]
+    return rows.with_columns(holm=pl.col("p").map_batches(corrected, return_dtype=pl.Float64).over(family))
 
 
 def stars(p: float | None) -> str:

@@ -54,10 +54,26 @@ def example_counts(predictions: pl.LazyFrame, metric: str, runs: Iterable[str]) 
     return {(str(run), str(target)): _count_fields(part, metric) for (run, target), part in parts.items()}
 
 
+def with_item_scores(predictions: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """The rows with `score`, 0 to 1; null for items without counts of the metric.
+
+    >>> rows = pl.DataFrame({"accuracy.correct": [1, 4], "accuracy.total": [4, 4]})
+    >>> with_item_scores(rows, "accuracy")["score"].to_list()
+    [0.25, 1.0]
+    """
+    columns = [name for name in predictions.columns if name.startswith(f"{metric}.")]
+    fields = {name[len(metric) + 1 :]: name for name in columns if predictions[name].count()}
+    kind = COUNTS_BY_FIELDS.get(frozenset(fields))
+    if kind is None:
+        return predictions.with_columns(score=pl.lit(None, pl.Float64))
+    names, score = [fields[name] for name in field_names(kind)], _score_of(metric)
+    values = [None if None in row else float(score(kind(*row))) for row in predictions.select(names).iter_rows()]
+    return predictions.with_columns(score=pl.Series(values, dtype=pl.Float64))
+
+
 def example_test(metric: str, reference: SeedFrames, changed: SeedFrames) -> tuple[float, str] | None:
     """p and the name of the test; one frame of counts per seed on either side. None without predictions."""
-    sides = _sides(metric, reference, changed)
-    if sides is None:
+    if (sides := _sides(metric, reference, changed)) is None:
         return None
     a, b, score, is_mean = sides
     if is_mean:
@@ -68,8 +84,7 @@ def example_test(metric: str, reference: SeedFrames, changed: SeedFrames) -> tup
 
 def example_interval(metric: str, reference: SeedFrames, changed: SeedFrames) -> tuple[float, float] | None:
     """The 95 % interval of the difference over examples: Student's for means, bootstrap for summed counts."""
-    sides = _sides(metric, reference, changed)
-    if sides is None:
+    if (sides := _sides(metric, reference, changed)) is None:
         return None
     a, b, score, is_mean = sides
     if is_mean:
@@ -81,8 +96,7 @@ def example_interval(metric: str, reference: SeedFrames, changed: SeedFrames) ->
 
 def seeds_and_examples(metric: str, reference: SeedFrames, changed: SeedFrames) -> Comparison | None:
     """The difference with an interval and a p that hold for other seeds and examples (see `metrics.crossed`)."""
-    sides = _sides(metric, reference, changed)
-    if sides is None:
+    if (sides := _sides(metric, reference, changed)) is None:
         return None
     a, b, score, _ = sides
     return crossed_test([influences(seed, score) for seed in a], [influences(seed, score) for seed in b])
@@ -101,8 +115,14 @@ def _sides(
         return None
     if any(not frame["item"].equals(before[0]["item"]) for frame in [*before, *after]):
         raise UsageError(f"{metric}: the compared runs have predictions of different items; expected the same items")
-    a, b = ([_counts(kind, frame) for frame in side] for side in (before, after))
-    return a, b, attrgetter(SCORE_NAMES.get(metric, metric)), _is_mean(before[0])
+    names = field_names(kind)
+    a, b = ([[kind(*row) for row in frame.select(names).iter_rows()] for frame in side] for side in (before, after))
+    each_counts_once = "total" in names and bool((before[0]["total"] == 1).all())
+    return a, b, _score_of(metric), each_counts_once
+
+
+def _score_of(metric: str) -> Score:
+    return attrgetter(SCORE_NAMES.get(metric, metric))
 
 
 def _scores(side: SeedCounts, score: Score) -> list[list[float]]:
@@ -113,12 +133,3 @@ def _count_fields(part: pl.DataFrame, metric: str) -> pl.DataFrame:
     """`item` and the counts, without the fields of another task's metric of the same name."""
     columns = [name for name in part.columns if name.startswith(f"{metric}.") and part[name].null_count() == 0]
     return part.select("item", **{name[len(metric) + 1 :]: pl.col(name) for name in columns})
-
-
-def _counts(kind: type[Counts], frame: pl.DataFrame) -> list[Counts]:
-    return [kind(*row) for row in frame.select(field_names(kind)).iter_rows()]
-
-
-def _is_mean(frame: pl.DataFrame) -> bool:
-    """Whether every example counts once, so that the score is the mean of the scores of the examples."""
-    return "total" in frame.columns and bool((frame["total"] == 1).all())

@@ -16,11 +16,7 @@ LANGUAGE = r"^([^-_ ]+)"  # the start of a corpus name: "en", "en-partut", "en_l
 
 
 def source_to_x(
-    rows: pl.DataFrame,
-    predictions: pl.LazyFrame | None = None,
-    *,
-    reference: str = REFERENCE,
-    confidence: float = 0.95,
+    rows: pl.DataFrame, predictions: pl.LazyFrame | None = None, *, reference: str = REFERENCE
 ) -> pl.DataFrame:
     """The columns of `deltas`, with the target `X` for the mean over the other targets, and `pair` such as "EN-X".
 
@@ -30,7 +26,7 @@ def source_to_x(
     on_source = scores.filter(pl.col("target") == pl.col("source"))
     merged = pl.concat([on_source, _mean_over_targets(scores.filter(other_language()))])
     pair = pl.col("source").str.to_uppercase() + "-" + pl.col("target").str.to_uppercase()
-    return deltas(merged, predictions, reference=reference, confidence=confidence).with_columns(pair=pair)
+    return deltas(merged, predictions, reference=reference).with_columns(pair=pair)
 
 
 def other_language() -> pl.Expr:

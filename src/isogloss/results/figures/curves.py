@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
+from isogloss.results.rows.curves import CURVE_VALUES, FINAL_NORM
+
 # distinguishable by colour-blind readers and dark enough for thin lines: from Okabe & Ito's palette, and others
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#8A2BE2", "#6B3410", "#14297A"]
 PANEL_WIDTH, PANEL_HEIGHT = 300, 220  # pixels
-CURVE_VALUES = ("value", "low", "high")
 
 
 def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], labels: Sequence[str], pairs: bool) -> alt.ConcatChart:
@@ -22,12 +23,17 @@ def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], labels: Sequence[st
     selected = alt.selection_point(fields=[line], bind="legend", name="selected")
     panels = [_panel(rows.filter(pl.col("index") == index), index, line, selected) for index in indexes]
     panels[0] = panels[0].add_params(selected)  # one legend serves all panels
-    chart: alt.ConcatChart = alt.concat(*panels, columns=3)
+    return concatenate(panels, columns=3)
+
+
+def concatenate(panels: Sequence[alt.LayerChart | alt.Chart], columns: int) -> alt.ConcatChart:
+    """Panels in a grid, with faint grid lines."""
+    chart: alt.ConcatChart = alt.concat(*panels, columns=columns)
     configured: alt.ConcatChart = chart.configure_axis(gridOpacity=0.4).configure_view(stroke=None)
     return configured
 
 
-def _panel(rows: pl.DataFrame, index: str, line: str, selected: alt.Parameter) -> alt.LayerChart | alt.FacetChart:
+def _panel(rows: pl.DataFrame, index: str, line: str, selected: alt.Parameter) -> alt.LayerChart:
     """Lines over the layers with a band for the interval; diamonds are the output of the final norm."""
     lines = rows[line].n_unique()
     colours = alt.Scale(range=PALETTE) if lines <= len(PALETTE) else alt.Scale(scheme="tableau20")
@@ -42,11 +48,11 @@ def _panel(rows: pl.DataFrame, index: str, line: str, selected: alt.Parameter) -
     band = blocks.mark_area().encode(
         y="low:Q", y2="high:Q", opacity=alt.condition(selected, alt.value(0.18), alt.value(0.02))
     )
-    curve = blocks.mark_line(point=alt.OverlayMarkDef(size=22))
-    marks = [band, curve]
-    if "final norm" in rows["stage"]:
+    marks = [band, blocks.mark_line(point=alt.OverlayMarkDef(size=22))]
+    if FINAL_NORM in rows["stage"]:
         marks.append(base.transform_filter("datum.stage == 'final norm'").mark_point(shape="diamond", size=60))
-    return alt.layer(*marks).properties(title=index, width=PANEL_WIDTH, height=PANEL_HEIGHT)
+    panel: alt.LayerChart = alt.layer(*marks).properties(title=index, width=PANEL_WIDTH, height=PANEL_HEIGHT)
+    return panel
 
 
 def _line_names(rows: pl.DataFrame, labels: Sequence[str], pairs: bool) -> tuple[str, pl.DataFrame]:

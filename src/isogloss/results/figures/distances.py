@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from isogloss.core.registry import check_name
-from isogloss.results.figures.curves import PALETTE
+from isogloss.results.figures.curves import PALETTE, concatenate
 
 PANEL_WIDTH, PANEL_HEIGHT = 220, 140  # pixels
 
@@ -24,9 +24,7 @@ def distance_chart(frame: pl.DataFrame, summary: pl.DataFrame, metric: str) -> a
         _panel(rows.filter(pl.col("model") == row["model"], pl.col("pair") == row["pair"]), row, scale)
         for row in summaries.iter_rows(named=True)
     ]
-    chart: alt.ConcatChart = alt.concat(*panels, columns=summaries["model"].n_unique())
-    configured: alt.ConcatChart = chart.configure_axis(gridOpacity=0.4).configure_view(stroke=None)
-    return configured
+    return concatenate(panels, columns=summaries["model"].n_unique())
 
 
 def _panel(rows: pl.DataFrame, summary: Mapping[str, str | float], scale: alt.Scale) -> alt.Chart:
@@ -34,18 +32,13 @@ def _panel(rows: pl.DataFrame, summary: Mapping[str, str | float], scale: alt.Sc
         f"{summary['model']} · {summary['pair']}",
         subtitle=f"overlap {summary['overlap']:.2f}, separation {summary['separation']:.3f}",
     )
-    chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows.to_dicts()))
-        .mark_bar(opacity=0.55, binSpacing=0)
-        .encode(
-            x=alt.X(
-                "low:Q", bin="binned", title=f"{summary['metric']} distance, layer {summary['layer']}", scale=scale
-            ),
-            x2="high:Q",
-            y=alt.Y("share:Q", title="share of pairs", stack=None),
-            color=alt.Color("words:N", scale=alt.Scale(range=PALETTE), title=None),
-            tooltip=["words:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("share:Q", format=".3f"), "count:Q"],
-        )
-        .properties(title=title, width=PANEL_WIDTH, height=PANEL_HEIGHT)
-    )
+    distance = f"{summary['metric']} distance, layer {summary['layer']}"
+    bars = alt.Chart(alt.InlineData(values=rows.to_dicts())).mark_bar(opacity=0.55, binSpacing=0)
+    chart: alt.Chart = bars.encode(
+        x=alt.X("low:Q", bin="binned", title=distance, scale=scale),
+        x2="high:Q",
+        y=alt.Y("share:Q", title="share of pairs", stack=None),
+        color=alt.Color("words:N", scale=alt.Scale(range=PALETTE), title=None),
+        tooltip=["words:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("share:Q", format=".3f"), "count:Q"],
+    ).properties(title=title, width=PANEL_WIDTH, height=PANEL_HEIGHT)
     return chart

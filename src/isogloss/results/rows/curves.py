@@ -10,54 +10,41 @@ import polars as pl
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
+from isogloss.results.rows.results import Schema
 
 if TYPE_CHECKING:
     import altair
 
+CURVE_VALUES = ("value", "low", "high")
 # `stage` distinguishes the raw output of the last block from the output of the final norm (pre-LN families)
-CURVE_COLUMNS = {
-    "model": pl.String,
-    "source": pl.String,
-    "target": pl.String,
-    "index": pl.String,
+CURVE_COLUMNS: Schema = {
+    **dict.fromkeys(["model", "source", "target", "index"], pl.String),
     "layer": pl.Int64,
     "stage": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
+    **dict.fromkeys(CURVE_VALUES, pl.Float64),
     "n": pl.Int64,
     "note": pl.String,
 }
-NEURON_COLUMNS = {
-    "model": pl.String,
-    "source": pl.String,
-    "target": pl.String,
+NEURON_COLUMNS: Schema = {
+    **dict.fromkeys(["model", "source", "target"], pl.String),
     "layer": pl.Int64,
     "stage": pl.String,
     "neuron": pl.Int64,
     "correlation": pl.Float64,
 }
-SHAPE_COLUMNS = {  # whether the curve rises to an inner maximum and falls after it, and with which confidence
-    "model": pl.String,
-    "source": pl.String,
-    "target": pl.String,
-    "index": pl.String,
-    "peak": pl.Int64,
-    "peak_low": pl.Int64,
-    "peak_high": pl.Int64,
-    "rises": pl.Boolean,
-    "falls": pl.Boolean,
+SHAPE_COLUMNS: Schema = {  # whether the curve rises to an inner maximum and falls after it, and with which confidence
+    **dict.fromkeys(["model", "source", "target", "index"], pl.String),
+    **dict.fromkeys(["peak", "peak_low", "peak_high"], pl.Int64),
+    **dict.fromkeys(["rises", "falls"], pl.Boolean),
     "confidence": pl.Float64,
 }
-NEUTRAL_COLUMNS = {  # how similar a neuron's values are across languages, by `language_neutral`
+NEUTRAL_COLUMNS: Schema = {  # how similar a neuron's values are across languages, by `language_neutral`
     "model": pl.String,
     "layer": pl.Int64,
     "stage": pl.String,
     "neuron": pl.Int64,
-    "mean": pl.Float64,
-    "lowest": pl.Float64,
-    "rank": pl.Int64,
-    "of": pl.Int64,
+    **dict.fromkeys(["mean", "lowest"], pl.Float64),
+    **dict.fromkeys(["rank", "of"], pl.Int64),
 }
 PAIR = ["source", "target"]
 # properties besides the model in which the curves of a study may differ
@@ -74,11 +61,8 @@ class Curves:
     shapes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SHAPE_COLUMNS))
 
     def __add__(self, other: Curves) -> Curves:
-        return Curves(
-            pl.concat([self.frame, other.frame]),
-            pl.concat([self.neurons, other.neurons]),
-            pl.concat([self.shapes, other.shapes]),
-        )
+        frames = ((self.frame, other.frame), (self.neurons, other.neurons), (self.shapes, other.shapes))
+        return Curves(*map(pl.concat, frames))
 
     @property
     def indexes(self) -> list[str]:
@@ -104,26 +88,19 @@ class Curves:
     def mean(self) -> pl.DataFrame:
         """Mean and spread (standard deviation) over the pairs, as in the figures of the ANC paper."""
         groups = self._single().group_by(*self.labels, "index", "layer", "stage", maintain_order=True)
-        return groups.agg(
-            pl.col("value").mean().alias("mean"),
-            pl.col("value").std().alias("spread"),
-            pl.len().alias("pairs"),
-        )
+        return groups.agg(mean=pl.col("value").mean(), spread=pl.col("value").std(), pairs=pl.len())
 
     def language_neutral(self, top: int = 10) -> pl.DataFrame:
         """The `top` most and least language-neutral neurons of each layer, by mean |correlation| over pairs."""
         if self.neurons.is_empty():
             raise UsageError("these curves have no neuron correlations: compute similarity with the index 'anc'")
-        ranked = (
-            self.neurons.group_by("model", "layer", "stage", "neuron", maintain_order=True)
-            .agg(pl.col("correlation").abs().mean().alias("mean"), pl.col("correlation").abs().min().alias("lowest"))
-            .with_columns(
-                pl.col("mean").rank("ordinal", descending=True).over("model", "layer", "stage").alias("rank"),
-                pl.len().over("model", "layer", "stage").alias("of"),
-            )
-        )
+        layer, strength = ["model", "layer", "stage"], pl.col("correlation").abs()
+        neurons = self.neurons.group_by(*layer, "neuron", maintain_order=True)
+        rank = pl.col("mean").rank("ordinal", descending=True).over(layer)
+        means = neurons.agg(mean=strength.mean(), lowest=strength.min())
+        ranked = means.with_columns(rank=rank, of=pl.len().over(layer))
         extremes = ranked.filter((pl.col("rank") <= top) | (pl.col("rank") > pl.col("of") - top))
-        return extremes.sort("model", "layer", "stage", "rank")
+        return extremes.sort(*layer, "rank")
 
     def plot(self, index: str | None = None, *, pairs: bool = True) -> altair.ConcatChart:
         """One chart per index (or for one index): a line per pair, or mean and spread over pairs with `pairs=False`."""

@@ -8,39 +8,32 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from isogloss.results.rows.results import Schema
+
 if TYPE_CHECKING:
     import altair
 
-HISTOGRAM_COLUMNS = {
-    "model": pl.String,
-    "pair": pl.String,
-    "layer": pl.String,
-    "metric": pl.String,  # l2 or cosine
-    "words": pl.String,  # related or unrelated
-    "low": pl.Float64,
-    "high": pl.Float64,
+# `metric`: l2 or cosine; `words`: related or unrelated
+HISTOGRAM_COLUMNS: Schema = {
+    **dict.fromkeys(["model", "pair", "layer", "metric", "words"], pl.String),
+    **dict.fromkeys(["low", "high"], pl.Float64),
     "count": pl.Int64,
     "share": pl.Float64,
 }
-SUMMARY_COLUMNS = {
-    "model": pl.String,
-    "pair": pl.String,
-    "layer": pl.String,
-    "metric": pl.String,
-    "related": pl.Float64,  # mean distances
-    "unrelated": pl.Float64,
+SUMMARY_COLUMNS: Schema = {
+    **dict.fromkeys(["model", "pair", "layer", "metric"], pl.String),
+    **dict.fromkeys(["related", "unrelated"], pl.Float64),  # mean distances
     "overlap": pl.Float64,
     "separation": pl.Float64,  # area under the ROC curve
     "d_prime": pl.Float64,
     "n": pl.Int64,  # related pairs
 }
-SHARE_COLUMNS = {  # share of the squared distance of related pairs in the dimensions with the largest differences
-    "model": pl.String,
-    "pair": pl.String,
-    "layer": pl.String,
+SHARE_COLUMNS: Schema = {  # share of the squared distance of related pairs in the dimensions that differ most
+    **dict.fromkeys(["model", "pair", "layer"], pl.String),
     "dimensions": pl.Int64,
     "share": pl.Float64,
 }
+DISTANCE_SCHEMAS = (HISTOGRAM_COLUMNS, SUMMARY_COLUMNS, SHARE_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -53,7 +46,7 @@ class DistanceHistograms:
 
     def __add__(self, other: DistanceHistograms) -> DistanceHistograms:
         frames = ((self.frame, other.frame), (self.summary, other.summary), (self.shares, other.shares))
-        return DistanceHistograms(*(pl.concat(pair) for pair in frames))
+        return DistanceHistograms(*map(pl.concat, frames))
 
     def labelled(self) -> DistanceHistograms:
         """The histograms of a study with a `model` that names condition, fine-tuning and whatever else differs.
@@ -69,11 +62,8 @@ class DistanceHistograms:
         seed = [pl.format(", seed {}", "seed")] if "seed" in distinct else []
         condition = pl.concat_str("changes", after.otherwise(pl.lit("")), *seed)
         name = pl.concat_str(*prefixes, condition, separator=" ")
-        frames = (self.frame, self.summary, self.shares)
-        schemas = (HISTOGRAM_COLUMNS, SUMMARY_COLUMNS, SHARE_COLUMNS)
-        labelled = (
-            frame.with_columns(model=name).select(*schema) for frame, schema in zip(frames, schemas, strict=True)
-        )
+        named = (frame.with_columns(model=name) for frame in (self.frame, self.summary, self.shares))
+        labelled = (frame.select(*columns) for frame, columns in zip(named, DISTANCE_SCHEMAS, strict=True))
         return DistanceHistograms(*(frame.unique(maintain_order=True) for frame in labelled))
 
     def table(self) -> pl.DataFrame:
@@ -99,6 +89,4 @@ class DistanceHistograms:
             write_chart(self.plot(metric), path)
 
 
-NO_DISTANCES = DistanceHistograms(
-    *(pl.DataFrame(schema=columns) for columns in (HISTOGRAM_COLUMNS, SUMMARY_COLUMNS, SHARE_COLUMNS))
-)
+NO_DISTANCES = DistanceHistograms(*(pl.DataFrame(schema=columns) for columns in DISTANCE_SCHEMAS))

@@ -34,6 +34,12 @@ def write_rows(frame: pl.DataFrame, path: str | os.PathLike[str]) -> bool:
     suffix = check_suffix(path)
     if suffix in CHART_SUFFIXES:
         return False
+    with atomic_write_binary(path) as file:
+        file.write(encode_rows(frame, suffix))
+    return True
+
+
+def encode_rows(frame: pl.DataFrame, suffix: str) -> bytes:
     buffer = io.BytesIO()
     if suffix == ".parquet":
         frame.write_parquet(buffer)
@@ -41,9 +47,7 @@ def write_rows(frame: pl.DataFrame, path: str | os.PathLike[str]) -> bool:
         frame.write_json(buffer)
     else:
         frame.write_csv(buffer, separator="\t" if suffix == ".tsv" else ",")
-    with atomic_write_binary(path) as file:
-        file.write(buffer.getvalue())
-    return True
+    return buffer.getvalue()
 
 
 def write_chart(chart: altair.TopLevelMixin, path: str | os.PathLike[str]) -> None:

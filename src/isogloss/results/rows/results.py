@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,17 +14,10 @@ from isogloss.core.registry import check_name
 if TYPE_CHECKING:
     import altair
 
+Schema = Mapping[str, type[pl.DataType]]
 # `split` distinguishes the source's dev set, on which the epoch was selected, from the test sets
-RESULT_COLUMNS = {
-    "study": pl.String,
-    "run": pl.String,
-    "model": pl.String,
-    "changes": pl.String,
-    "task": pl.String,
-    "source": pl.String,
-    "target": pl.String,
-    "split": pl.String,
-    "metric": pl.String,
+RESULT_COLUMNS: Schema = {
+    **dict.fromkeys(["study", "run", "model", "changes", "task", "source", "target", "split", "metric"], pl.String),
     "seed": pl.Int64,
     "value": pl.Float64,
     "n": pl.Int64,  # items
@@ -100,7 +94,7 @@ class Results:
 
         return source_to_x(self.frame, self.predictions, reference=reference)
 
-    def plot(self, metric: str | None = None) -> altair.Chart:
+    def plot(self, metric: str | None = None) -> altair.ConcatChart:
         """One panel per metric, one row per target: the score of each seed, and their mean."""
         from isogloss.results.figures.scores import score_chart
 

@@ -3,59 +3,86 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from isogloss.core.errors import InputError
 from isogloss.results.rows.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, SHAPE_COLUMNS, Curves
-from isogloss.results.rows.distance_histograms import (
-    HISTOGRAM_COLUMNS,
-    SHARE_COLUMNS,
-    SUMMARY_COLUMNS,
-    DistanceHistograms,
-)
-from isogloss.results.rows.results import RESULT_COLUMNS
-from isogloss.results.rows.study_results import RUN_COLUMNS, Schema, StudyResults
+from isogloss.results.rows.distance_histograms import DISTANCE_SCHEMAS, DistanceHistograms
+from isogloss.results.rows.results import RESULT_COLUMNS, Schema
+from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults
 from isogloss.store.entries import Store
 from isogloss.store.study_records import Record, Run
 
 NEUTRAL_FILE = "neutral.parquet"
-DISTANCE_FILES: dict[str, Schema] = {
-    "histograms.parquet": HISTOGRAM_COLUMNS,
-    "summary.parquet": SUMMARY_COLUMNS,
-    "shares.parquet": SHARE_COLUMNS,
-}
-Measurement = tuple[Run, str, str]  # a run, when it was measured, and the id of the entry
+DISTANCE_FILES = dict(zip(("histograms.parquet", "summary.parquet", "shares.parquet"), DISTANCE_SCHEMAS, strict=True))
+RecordedRuns = Sequence[tuple[Record, Run]]  # runs, each with the record of its study
+Labels = dict[str, str | int]  # columns that identify a run
+LabelledEntry = tuple[str, Labels]  # the id of an entry, and the labels of its rows
 
 
 def read_study_results(record: Record, store: Store) -> StudyResults:
     """The results of all finished runs; `Damaged` names an entry that has to be recomputed."""
-    done = store.ids()
+    done, recorded = store.ids(), [(record, run) for run in record.runs]
     scored = [run for run in record.runs if run.evaluation in done]
-    rows = [_rows(store, run, run.evaluation, "rows.parquet", record) for run in scored]
-    similarity = [(run, when, id) for run in record.runs for when, id in run.similarity.items() if id in done]
-    distances = [(run, when, id) for run in record.runs for when, id in run.distances.items() if id in done]
-    neutral = [(run, when, id) for run, when, id in similarity if NEUTRAL_FILE in store.need(id).manifest["files"]]
-    reader = _MeasurementReader(store, record)
+    scores = [(run.evaluation, all_labels(run, record)) for run in scored]
+    similarity = measurements(recorded, done, "similarity")
+    neutral = [(id, labels) for id, labels in similarity if NEUTRAL_FILE in store.need(id).manifest["files"]]
     return StudyResults(
-        pl.concat(rows) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
+        read_entries(store, scores, "rows.parquet", RESULT_COLUMNS),
         _predictions(store, scored, record),
         Curves(
-            reader.rows(similarity, "curves.parquet", CURVE_COLUMNS),
-            shapes=reader.rows(similarity, "shapes.parquet", SHAPE_COLUMNS),
+            read_entries(store, similarity, "curves.parquet", {**CURVE_COLUMNS, **RUN_COLUMNS}),
+            shapes=read_entries(store, similarity, "shapes.parquet", {**SHAPE_COLUMNS, **RUN_COLUMNS}),
         ),
         dict(record.failed),
         record.reference,
         None if record.published is None else pl.DataFrame(record.published, infer_schema_length=None),
-        reader.rows(neutral, NEUTRAL_FILE, NEUTRAL_COLUMNS),  # stored only if ANC was measured
-        DistanceHistograms(
-            *(reader.rows(distances, name, {**schema, "source": pl.String}) for name, schema in DISTANCE_FILES.items())
-        ),
+        # stored only if ANC was measured
+        read_entries(store, neutral, NEUTRAL_FILE, {**NEUTRAL_COLUMNS, **RUN_COLUMNS}),
+        read_distances(store, recorded, done),
     )
+
+
+def measurements(
+    recorded: RecordedRuns, done: Collection[str], kind: Literal["similarity", "distances"]
+) -> list[LabelledEntry]:
+    """The finished measurements of these runs, before and after fine-tuning."""
+    return [
+        (id, {**all_labels(run, record), "when": when})
+        for record, run in recorded
+        for when, id in (run.similarity if kind == "similarity" else run.distances).items()
+        if id in done
+    ]
+
+
+def read_distances(store: Store, recorded: RecordedRuns, done: Collection[str]) -> DistanceHistograms:
+    entries, files = measurements(recorded, done, "distances"), DISTANCE_FILES.items()
+    labels: Schema = {"source": pl.String, **RUN_COLUMNS}
+    return DistanceHistograms(*(read_entries(store, entries, name, {**columns, **labels}) for name, columns in files))
+
+
+def read_entries(store: Store, entries: Sequence[LabelledEntry], name: str, schema: Schema) -> pl.DataFrame:
+    """One file of these entries with the labels of their rows, which replace stored ones: each study has its own.
+
+    All files are read in one call: a hundred small files, one at a time, would take too long for a page.
+    """
+    if not entries:
+        return pl.DataFrame(schema=schema)
+    paths = {id: str(store.need(id).file(name)) for id, _ in entries}  # runs share measurements before fine-tuning
+    rows = pl.read_parquet(list(dict.fromkeys(paths.values())), include_file_paths="path")
+    files = rows["path"].rle().struct.unnest().select(path="value").with_row_index("file")
+    rows = rows.with_columns(file=pl.col("path").rle_id())  # joining by number is much faster than by path
+    rows = rows.drop({"path", *entries[0][1]} - {"source"}, strict=False)  # the source of a curve may not be the run's
+    labels = pl.DataFrame([{"path": paths[id], **labels} for id, labels in entries], infer_schema_length=None)
+    labels = labels.join(files, on="path", maintain_order="left").drop({"source"} & set(rows.columns))
+    labelled = labels.join(rows, on="file", maintain_order="left_right")
+    return labelled.select(pl.col(column).cast(kind) for column, kind in schema.items())
 
 
 def read_published(path: Path) -> pl.DataFrame:
@@ -82,34 +109,8 @@ def run_labels(run: Run, record: Record) -> dict[str, str]:
     return {"study": record.name, "run": run.name, "model": run.model, "changes": changes}
 
 
-def _read(store: Store, id: str, name: str) -> pl.DataFrame:
-    return pl.read_parquet(io.BytesIO(store.need(id).file(name).read_bytes()))
-
-
-def _rows(store: Store, run: Run, id: str, name: str, record: Record) -> pl.DataFrame:
-    """The rows of a stage with the labels of this study: other studies may label the same stage differently."""
-    labels = [pl.lit(value).alias(key) for key, value in run_labels(run, record).items()]
-    return _read(store, id, name).with_columns(labels)
-
-
-class _MeasurementReader:
-    """Files of measurements, each read once: runs share measurements before fine-tuning."""
-
-    def __init__(self, store: Store, record: Record):
-        self.store, self.record = store, record
-        self._read = cache(lambda id, name: _read(store, id, name))
-
-    def rows(self, measurements: Sequence[Measurement], name: str, columns: Schema) -> pl.DataFrame:
-        """The rows of one file of all these entries, with the labels of their runs."""
-        schema = {**columns, **RUN_COLUMNS}
-        frames = [self._labelled(*measurement, name) for measurement in measurements]
-        joined = pl.concat(frames) if frames else pl.DataFrame(schema=schema)
-        return joined.select(pl.col(column).cast(kind) for column, kind in schema.items())
-
-    def _labelled(self, run: Run, when: str, id: str, name: str) -> pl.DataFrame:
-        labels = {**run_labels(run, self.record), "task": run.task, "seed": run.seed, "when": when}
-        labels |= {"source": run.source} if name in DISTANCE_FILES else {}
-        return self._read(id, name).with_columns(pl.lit(value).alias(key) for key, value in labels.items())
+def all_labels(run: Run, record: Record) -> Labels:
+    return {**run_labels(run, record), "task": run.task, "source": run.source, "seed": run.seed}
 
 
 def _predictions(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFrame:
@@ -122,7 +123,10 @@ def _predictions(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFr
     lazy_source: Callable[..., pl.LazyFrame] = register_io_source
 
     def read(run: Run) -> pl.DataFrame:
-        frame = _rows(store, run, run.evaluation, "predictions.parquet", record)
+        content = store.need(run.evaluation).file("predictions.parquet").read_bytes()
+        frame = pl.read_parquet(io.BytesIO(content)).with_columns(
+            pl.lit(value).alias(name) for name, value in run_labels(run, record).items()
+        )
         return frame if "text" in frame.columns else frame.with_columns(text=pl.lit(None, pl.String))
 
     @cache
@@ -150,6 +154,6 @@ def _predictions(store: Store, runs: Sequence[Run], record: Record) -> pl.LazyFr
 
 def _excludes(predicate: pl.Expr, run: Run, record: Record) -> bool:
     """Whether a filter on run labels excludes all rows of this run, so that its file need not be read."""
-    labels = {**run_labels(run, record), "task": run.task, "source": run.source, "seed": run.seed}
+    labels = all_labels(run, record)
     only_labels = set(predicate.meta.root_names()) <= labels.keys()
     return only_labels and pl.DataFrame([labels]).filter(predicate).is_empty()

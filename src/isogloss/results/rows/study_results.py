@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,19 +11,15 @@ import polars as pl
 
 from isogloss.results.rows.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import NO_DISTANCES, DistanceHistograms
-from isogloss.results.rows.results import Results
+from isogloss.results.rows.results import Results, Schema
 
 if TYPE_CHECKING:
     from isogloss.results.tables.tables import Table
 
 TABLE_SUFFIXES = (".md", ".tex")
-Schema = Mapping[str, type[pl.DataType]]
 # the run of a curve, and whether it was measured before or after fine-tuning
 RUN_COLUMNS: Schema = {
-    "study": pl.String,
-    "run": pl.String,
-    "changes": pl.String,
-    "task": pl.String,
+    **dict.fromkeys(["study", "run", "changes", "task"], pl.String),
     "seed": pl.Int64,
     "when": pl.String,
 }
@@ -52,9 +47,8 @@ class StudyResults(Results):
 
         if self.frame["changes"].n_unique() < 2:
             scores = self.table().with_columns(change="changes")
-            if (
-                self.published is not None and self.reference in scores["change"]
-            ):  # for other conditions, differences are published
+            # for other conditions than the reference, differences are published
+            if self.published is not None and self.reference in scores["change"]:
                 scores = with_published(scores, self.published, reference=self.reference)
             return score_table(scores)
         rows = self.deltas(self.reference)

@@ -47,15 +47,8 @@ def latex(table: Table, *, caption: str = "", label: str = "") -> str:
     tabular = [f"\\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]
     lines = [*tabular, r"\end{tabular}"]
     if caption:
-        labels = [f"\\label{{{label}}}"] if label else []
-        lines = [
-            r"\begin{table}",
-            r"\centering",
-            *lines,
-            f"\\caption{{{latex_text(caption)}}}",
-            *labels,
-            r"\end{table}",
-        ]
+        captions = [f"\\caption{{{latex_text(caption)}}}", *([f"\\label{{{label}}}"] if label else [])]
+        lines = [r"\begin{table}", r"\centering", *lines, *captions, r"\end{table}"]
     return "\n".join(lines) + "\n"
 
 

@@ -6,14 +6,14 @@ keep the plain minus sign here: each format has its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from isogloss.core.errors import UsageError
 from isogloss.results.comparisons.deltas import CELL, REFERENCE
-from isogloss.results.tables.cell_colours import STEPS, cell_class, legend
+from isogloss.results.tables.cell_colours import PRINTED_DECIMALS, cell_class, legend
 from isogloss.results.tables.points import POINTS_PER_UNIT, fixed
 
 PUBLISHED_KEY = ["task", "source", "target", "change", "metric"]  # and `model`, where it is given
@@ -53,14 +53,7 @@ def frame_table(frame: pl.DataFrame, decimals: int = 2) -> Table:
     return Table(tuple(frame.columns), body)
 
 
-def delta_table(
-    frame: pl.DataFrame,
-    *,
-    reference: str = REFERENCE,
-    intervals: bool = False,
-    steps: Sequence[float] = STEPS,
-    decimals: int = 2,
-) -> Table:
+def delta_table(frame: pl.DataFrame, *, reference: str = REFERENCE, intervals: bool = False) -> Table:
     """Rows of `deltas` or `source_to_x` as in the paper: REF, then Δ for each condition, in points.
 
     Stars mark significance, `intervals` adds intervals in brackets, and published values (see `with_published`) are in
@@ -74,17 +67,15 @@ def delta_table(
         by_change = {row["change"]: row for row in rows.iter_rows(named=True)}
         complete = max(by_change.values(), key=lambda row: row["seeds"])
         pair = complete["pair"] if "pair" in frame.columns else f"{cell['source']}-{cell['target']}"
-        baseline = _with_published_text(
-            _points(complete["reference"], decimals), complete.get("published_reference"), decimals
-        )
-        differences = [_delta_cell(by_change.get(change), intervals, steps, decimals) for change in changes]
+        baseline = _with_published_text(_points(complete["reference"]), complete.get("published_reference"))
+        differences = [_delta_cell(by_change.get(change), intervals) for change in changes]
         names = (Cell(str(cell[name])) for name in distinct)
         body.append((*names, Cell(pair), Cell(baseline, number=True), *differences))
     head = (*distinct, "source-target", reference, *(f"Δ {change}" for change in changes))
-    return Table(head, tuple(body), legend(steps))
+    return Table(head, tuple(body), legend())
 
 
-def score_table(frame: pl.DataFrame, *, decimals: int = 2) -> Table:
+def score_table(frame: pl.DataFrame) -> Table:
     """Rows of `Results.table` in points: mean and standard deviation over seeds, and the gap to the source score.
 
     As in `delta_table`, published values are in parentheses and columns with a single value are omitted.
@@ -92,8 +83,8 @@ def score_table(frame: pl.DataFrame, *, decimals: int = 2) -> Table:
     distinct = _distinct_columns(frame)
     body = []
     for row in frame.iter_rows(named=True):
-        mean = _with_published_text(_points(row["mean"], decimals), row.get("published_reference"), decimals)
-        numbers = (mean, *(_points(row[name], decimals) for name in ("sd", "gap")), str(row["seeds"]))
+        mean = _with_published_text(_points(row["mean"]), row.get("published_reference"))
+        numbers = (mean, *(_points(row[name]) for name in ("sd", "gap")), str(row["seeds"]))
         names = (*(row[name] for name in distinct), f"{row['source']}-{row['target']}")
         body.append((*map(Cell, names), *(Cell(text, number=True) for text in numbers)))
     return Table((*distinct, "source-target", "mean", "sd", "gap", "seeds"), tuple(body))
@@ -128,23 +119,23 @@ def _cell(value: object, decimals: int) -> Cell:
     return Cell(fixed(value, decimals) if isinstance(value, float) else str(value), number=True)
 
 
-def _delta_cell(row: Row | None, intervals: bool, steps: Sequence[float], decimals: int) -> Cell:
+def _delta_cell(row: Row | None, intervals: bool) -> Cell:
     if row is None or row["delta"] is None:
         return Cell("", number=True)
-    text = f"{_points(row['delta'], decimals)}{row['stars']}"
+    text = f"{_points(row['delta'])}{row['stars']}"
     if intervals and row["low"] is not None:
-        text += f" [{_points(row['low'], decimals)}, {_points(row['high'], decimals)}]"
-    shade = cell_class(_number(row["delta"]) * POINTS_PER_UNIT, steps, decimals)
-    return Cell(_with_published_text(text, row.get("published"), decimals), number=True, shade=shade)
+        text += f" [{_points(row['low'])}, {_points(row['high'])}]"
+    shade = cell_class(_number(row["delta"]) * POINTS_PER_UNIT)
+    return Cell(_with_published_text(text, row.get("published")), number=True, shade=shade)
 
 
-def _with_published_text(measured: str, published: object, decimals: int) -> str:
+def _with_published_text(measured: str, published: object) -> str:
     """A measured value with the published one in parentheses."""
-    return measured if published is None else f"{measured} ({_points(published, decimals)})"
+    return measured if published is None else f"{measured} ({_points(published)})"
 
 
-def _points(value: object, decimals: int) -> str:
-    return "" if value is None else fixed(_number(value) * POINTS_PER_UNIT, decimals)
+def _points(value: object) -> str:
+    return "" if value is None else fixed(_number(value) * POINTS_PER_UNIT, PRINTED_DECIMALS)
 
 
 def _number(value: object) -> float:
