@@ -8,7 +8,7 @@ from shared_data import shared
 
 import isogloss as ig
 from isogloss.models.tokenization.batching import padding_share
-from isogloss.training.engine.epoch_order import epoch_batches, split_evenly
+from isogloss.training.engine.epoch_order import epoch_batches
 
 LENGTHS = st.lists(st.integers(1, 60), min_size=1, max_size=200).map(np.array)
 
@@ -61,8 +61,3 @@ def test_little_padding_on_a_real_treebank() -> None:
     bank = ig.read_treebank(shared("data/ud/UD_English-LinES/en_lines-ud-train.conllu.xz"))
     lengths = np.array([len(tree.words) + 2 for tree in bank])
     assert padding_share(lengths, epoch_batches(lengths, batch=32, tokens=None, seed=0, epoch=0)) < 0.1
-
-
-def test_parts_are_even_and_never_empty() -> None:
-    assert [part.tolist() for part in split_evenly(np.arange(2), 4)] == [[0], [1]]
-    assert split_evenly(np.arange(0), 3) == []

@@ -12,7 +12,6 @@ from torch import nn
 
 from isogloss.training.engine.muon import Muon, orthogonalize
 from isogloss.training.engine.optimizer import CombinedOptimizer, muon
-from isogloss.training.language_modeling.settings import LanguageModelSettings as Settings
 
 
 @given(st.integers(2, 24), st.integers(2, 24), st.integers(0, 1000))
@@ -57,7 +56,7 @@ class Small(nn.Module):
 def test_which_weights_it_moves() -> None:
     """Those within layers, though they may have as many rows as there are places."""
     network = Small()
-    both = muon(network, Settings())
+    both = muon(network, 1e-3, 0.01)
     names = {id(p): name for name, p in network.named_parameters()}
     moved = [{names[id(p)] for group in part.param_groups for p in group["params"]} for part in both.parts]
     assert moved[0] == {"inner.weight"}
@@ -74,12 +73,12 @@ def test_it_goes_on_from_its_state() -> None:
             optimizer.zero_grad()
 
     torch.manual_seed(9)
-    whole, settings = Small(), Settings(learning_rate=1e-2)
+    whole, rates = Small(), (1e-2, 0.01)
     parted = copy.deepcopy(whole)
-    steps(whole, muon(whole, settings), 0, 6)
-    first = muon(parted, settings)
+    steps(whole, muon(whole, *rates), 0, 6)
+    first = muon(parted, *rates)
     steps(parted, first, 0, 3)
-    second = muon(parted, settings)
+    second = muon(parted, *rates)
     second.load_state_dict(copy.deepcopy(first.state_dict()))
     steps(parted, second, 3, 6)
     for a, b in zip(whole.parameters(), parted.parameters(), strict=True):

@@ -56,6 +56,6 @@ def test_unknown_names_are_answered_with_a_suggestion() -> None:
 
 def test_biases_and_norms_are_not_decayed() -> None:
     network = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.LayerNorm(3), torch.nn.Embedding(5, 3))
-    decayed, spared = adamw(list(network.parameters()), TrainingSettings(1, 1, 1.0, weight_decay=0.5)).param_groups
+    decayed, spared = adamw(list(network.parameters()), 1.0, weight_decay=0.5).param_groups
     assert (decayed["weight_decay"], [tuple(p.shape) for p in decayed["params"]]) == (0.5, [(3, 2), (5, 3)])
     assert (spared["weight_decay"], [tuple(p.shape) for p in spared["params"]]) == (0.0, [(3,), (3,), (3,)])

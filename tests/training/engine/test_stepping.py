@@ -27,7 +27,7 @@ from isogloss.training.engine.epoch_order import epoch_batches
 from isogloss.training.engine.objective import Objective
 from isogloss.training.engine.settings import TrainingSettings, learning_rate_at
 from isogloss.training.engine.step import ItemStepper
-from isogloss.training.engine.trainable import SingleNetwork
+from isogloss.training.engine.trainable import Trainable
 from isogloss.training.finetuning.finetune import objective
 
 SETTINGS = TrainingSettings(epochs=4, batch=3, learning_rate=3e-3)
@@ -69,7 +69,7 @@ def over(network: nn.Module, learning: Objective, settings: TrainingSettings, re
         for items in epoch_batches(lengths, batch=settings.batch, tokens=None, seed=0, epoch=epoch)
     ]
     steps = [[items] for items in batches]
-    stepper = ItemStepper(SingleNetwork(network, 0), learning, settings, steps, WorkerGroup(), record)
+    stepper = ItemStepper(Trainable(network, 0), learning, settings, steps, WorkerGroup(), record)
     stepper.updater.train()
     return stepper
 

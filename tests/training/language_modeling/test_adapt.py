@@ -101,7 +101,7 @@ def test_what_cannot_be_adapted_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="mix_share"):
         ig.adapt(model, TEXT, mix={"fr": TEXT}, mix_share=1.0)
     untrained = ig.untrained_encoder(TEXT, layers=1, width=16, vocabulary=200)
-    with pytest.raises(UsageError, match="without its head"):
+    with pytest.raises(UsageError, match="'untrained' has no language-model head"):
         ig.adapt(untrained, TEXT)
 
 

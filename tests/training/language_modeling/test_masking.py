@@ -136,7 +136,7 @@ def test_masking_by_words_needs_to_know_them() -> None:
 
 def test_lengths_of_spans_are_geometric() -> None:
     """p(l) ∝ 0.2·0.8^(l-1) for 1 … 10, of mean 3.8, as published."""
-    starts = _span_starts(3000, 200, {"generator": generator(7), "device": torch.device("cpu")})
+    starts = _span_starts(3000, 200, generator(7))
     lengths = [float(n) for row in starts for n in row.nonzero()[:, 0].diff()]
     odds = [0.2 * 0.8**length for length in range(10)]
     expected = [value / sum(odds) for value in odds]

@@ -7,7 +7,7 @@ from tiny_models import SENTENCES
 from isogloss.analysis.similarity import similarity
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.training.language_modeling.alignment_probe import alignment_rows
+from isogloss.training.language_modeling.evaluation import alignment_rows
 
 
 @pytest.fixture

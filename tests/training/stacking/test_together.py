@@ -36,7 +36,7 @@ from isogloss.training.engine.objective import Objective
 from isogloss.training.engine.progress import DivergenceError, EpochMetrics
 from isogloss.training.engine.settings import TrainingSettings, learning_rate_at, settings_for
 from isogloss.training.engine.step import ItemStepper
-from isogloss.training.engine.trainable import SingleNetwork, Trainable
+from isogloss.training.engine.trainable import Trainable
 from isogloss.training.finetuning import finetune as finetuning
 from isogloss.training.finetuning.finetune import (
     can_stack,
@@ -296,7 +296,7 @@ def test_recorded_launched_or_alone_steps_are_the_same(
     recorded, quick = steps_of(StackedNetworks(networks, seeds), learning, settings, recorder)
     assert plain.recorded is None and recorder.recorded > 0
     for number, (network, seed) in enumerate(zip(networks, seeds, strict=True)):
-        expected, _ = steps_of(SingleNetwork(network, seed), learning, settings)
+        expected, _ = steps_of(Trainable(network, seed), learning, settings)
         assert [step[number] for step in launched] == pytest.approx([step[0] for step in expected], rel=1e-9)
     assert len({loss for step in launched for loss in step}) == 3 * len(launched)
     for step, other in zip(recorded, launched, strict=True):

@@ -9,6 +9,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from transformers import PreTrainedTokenizerBase
+
 from isogloss.models.loading.library_messages import quiet_library
 from isogloss.models.loading.loaded_model import LoadedModel
 
@@ -28,6 +30,11 @@ def save_model(model: LoadedModel, folder: str | os.PathLike[str], *, half: bool
     with atomic_folder(folder) as part, quiet_library():
         network.save_pretrained(part, state_dict=weights)
         model.tokenizer.save_pretrained(part)
+
+
+def save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: str | os.PathLike[str]) -> None:
+    with atomic_folder(folder) as part:
+        tokenizer.save_pretrained(part)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 from isogloss.tasks.examples import Shape
 
@@ -44,9 +46,7 @@ def group_shapes(shapes: Iterable[Shape], copies: int = 1) -> dict[Key, ShapeGro
     keys = sorted(joined)
     groups: dict[Key, ShapeGroup] = {}
     for start, stop, recorded in _cheapest_groups([(joined[key], counts[key]) for key in keys], TOKEN_MS * copies):
-        shared_shape = joined[keys[start]]
-        for key in keys[start:stop]:
-            shared_shape = shared_shape | joined[key]
+        shared_shape = reduce(or_, (joined[key] for key in keys[start:stop]))
         groups |= {key: ShapeGroup(shared_shape if recorded else joined[key], recorded) for key in keys[start:stop]}
     return groups
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.settings import Setting, check_settings
 
 Decay = Literal["cosine", "linear", "plateau", "constant"]
-DECAYS: tuple[str, ...] = get_args(Decay)
 PLATEAU_DECAY_SHARE = 0.2  # of the training after the warm-up, at its end
 
 
@@ -48,9 +47,9 @@ def scheduled_learning_rate(fraction_spent: float, peak: float, warmup: float, d
     >>> [round(scheduled_learning_rate(share, 1.0, 0.2, "plateau"), 3) for share in (0.0, 0.2, 0.6, 0.84, 0.92, 1.0)]
     [0.0, 1.0, 1.0, 1.0, 0.5, 0.0]
     """
-    check_name(decay, DECAYS, "decay")
     if fraction_spent < warmup:
         return peak * fraction_spent / warmup
     remaining = (1 - fraction_spent) / (1 - warmup)
     shapes = {"linear": remaining, "plateau": min(1.0, remaining / PLATEAU_DECAY_SHARE), "constant": 1.0}
-    return peak * shapes.get(decay, (1 - math.cos(math.pi * remaining)) / 2)
+    shapes["cosine"] = (1 - math.cos(math.pi * remaining)) / 2
+    return peak * shapes[check_name(decay, shapes, "decay")]

@@ -13,9 +13,9 @@ import shutil
 import time
 import warnings
 from pathlib import Path
-from typing import Any
 
 import torch
+from torch.optim.optimizer import StateDict
 
 from isogloss.core.errors import UsageError
 from isogloss.core.files import fsync_path
@@ -49,19 +49,15 @@ class Checkpoints:
         self._last_save, self._save_seconds = time.monotonic(), 0.0
 
     def due(self, step: int) -> bool:
-        return (
-            bool(self._every_steps and step % self._every_steps == 0)
-            or time.monotonic() - self._last_save >= self._every_seconds
-        )
+        if self._every_steps and step % self._every_steps == 0:
+            return True
+        return time.monotonic() - self._last_save >= self._every_seconds
 
-    def save(self, step: int, state: dict[str, Any], *, skip_if_slow: bool = False) -> None:
+    def save(self, step: int, state: StateDict, *, skip_if_slow: bool = False) -> None:
         """Write the state after `step` steps, then remove all but the newest two."""
         start = time.monotonic()
-        pause = (
-            TRAINING_TO_SAVING_RATIO * self._save_seconds
-            if skip_if_slow and self._save_seconds > SLOW_SAVE_SECONDS
-            else 0.0
-        )
+        slow = skip_if_slow and self._save_seconds > SLOW_SAVE_SECONDS
+        pause = TRAINING_TO_SAVING_RATIO * self._save_seconds if slow else 0.0
         if start - self._last_save < max(self._min_seconds, pause):
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -82,16 +78,16 @@ class Checkpoints:
         self._last_save = time.monotonic()
         self._save_seconds = self._last_save - start
 
-    def latest(self) -> dict[str, Any] | None:
+    def latest(self) -> StateDict | None:
         """The newest complete state, on the CPU; None if there is none."""
         for path in self._newest_first():
-            manifest = _read_manifest(path)
-            if manifest is None or not (path / STATE_FILE).exists() or file_hash(path / STATE_FILE) != manifest["hash"]:
+            identity = _identity_if_intact(path)
+            if identity is None:
                 warnings.warn(f"{path} is damaged and is skipped", stacklevel=2)
                 continue
-            if manifest["identity"] != self.identity:
+            if identity != self.identity:
                 raise UsageError(f"{self.folder} contains checkpoints of another run; use another folder for this run")
-            state: dict[str, Any] = torch.load(path / STATE_FILE, map_location="cpu", weights_only=True)
+            state: StateDict = torch.load(path / STATE_FILE, map_location="cpu", weights_only=True)
             return state
         return None
 
@@ -107,9 +103,10 @@ class Checkpoints:
         return sorted(folders, key=lambda path: -int(path.name.partition("-")[2]))
 
 
-def _read_manifest(path: Path) -> dict[str, Any] | None:
+def _identity_if_intact(path: Path) -> str | None:
+    """The identity of the run that wrote a checkpoint; None if a file is missing or damaged."""
     try:
         manifest = json.loads((path / MANIFEST_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return str(manifest["identity"]) if manifest["hash"] == file_hash(path / STATE_FILE) else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    return manifest if isinstance(manifest, dict) and {"identity", "hash"} <= manifest.keys() else None

@@ -11,17 +11,14 @@ import contextlib
 import gc
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from isogloss.tasks.examples import Batch, Shape
 from isogloss.training.engine.batch_shapes import ShapeGroup
 
-LAUNCHES_BEFORE_RECORDING = (
-    3  # steps that are launched before any is recorded: libraries and the optimizer set themselves up in them
-)
+LAUNCHES_BEFORE_RECORDING = 3  # steps, in which libraries and the optimizer are set up
 Step = Callable[..., None]  # called with one or several batches
 Record = Callable[[Callable[[], None]], Callable[[], None]]  # work → a function that repeats it
 
@@ -45,7 +42,8 @@ class GraphRunner:
         """
         if group.recorded and self._launched >= LAUNCHES_BEFORE_RECORDING:
             return self.replay(group.shape, *batches)
-        with contextlib.nullcontext() if self._launched else forbid_host_sync(self.device):
+        checked = self.device.type == "cuda" and not self._launched
+        with forbid_host_sync() if checked else contextlib.nullcontext():
             self.step(*unpack_batches(pack_batches(*batches).to(self.device, non_blocking=True), *batches))
         self._launched += 1
 
@@ -89,26 +87,27 @@ def cuda_graph_recorder() -> Record:
     pool = torch.cuda.graph_pool_handle()
 
     def record(work: Callable[[], None]) -> Callable[[], None]:
-        graph: Any = torch.cuda.CUDAGraph()
+        graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
-        with _garbage_collection_disabled():  # memory that it frees must not be part of the recording
+        collects_garbage = gc.isenabled()
+        gc.disable()  # memory that it frees must not be part of the recording
+        try:
             graph.capture_begin(pool=pool, capture_error_mode="thread_local")
             try:
                 work()
             finally:
                 graph.capture_end()
-        replay: Callable[[], None] = graph.replay
-        return replay
+        finally:
+            if collects_garbage:
+                gc.enable()
+        return graph.replay
 
     return record
 
 
 @contextlib.contextmanager
-def forbid_host_sync(device: torch.device) -> Iterator[None]:
+def forbid_host_sync() -> Iterator[None]:
     """Raise `HostSyncError` if something within synchronises the host with the GPU."""
-    if device.type != "cuda":
-        yield
-        return
     before = torch.cuda.get_sync_debug_mode()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the warning that it does not detect all synchronisation
@@ -123,33 +122,16 @@ def forbid_host_sync(device: torch.device) -> Iterator[None]:
         torch.cuda.set_sync_debug_mode(before)
 
 
-def supports_cuda_graphs(network: nn.Module, device: torch.device) -> bool:
-    """Whether steps of the network can be recorded: not if a layer reads lengths on the host, like packed LSTMs."""
-    return device.type == "cuda" and not any(isinstance(module, nn.RNNBase) for module in network.modules())
-
-
 @contextlib.contextmanager
 def side_stream(device: torch.device) -> Iterator[None]:
     """On a GPU, run the work within on a side stream, as recording requires; later work waits for it."""
     if device.type != "cuda":
         yield
         return
-    new: Any = torch.cuda.Stream
-    outer, inner = torch.cuda.current_stream(device), new(device)
+    outer, inner = torch.cuda.current_stream(device), torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
     inner.wait_stream(outer)
     try:
         with torch.cuda.stream(inner):
             yield
     finally:
         outer.wait_stream(inner)
-
-
-@contextlib.contextmanager
-def _garbage_collection_disabled() -> Iterator[None]:
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -45,12 +45,3 @@ def _batch_ends(lengths: Sequence[int], tokens: int) -> list[int]:
             ends.append(i)
             start = i
     return ends
-
-
-def split_evenly(items: IntArray, number: int) -> list[IntArray]:
-    """The items of a step in `number` parts of equal size (±1), without empty parts.
-
-    >>> [part.tolist() for part in split_evenly(np.arange(5), 2)]
-    [[0, 1, 2], [3, 4]]
-    """
-    return [part for part in np.array_split(items, number) if len(part)]

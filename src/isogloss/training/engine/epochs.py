@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from torch import Tensor, nn
+from torch.optim.optimizer import StateDict
 
 from isogloss.core.errors import UsageError
 from isogloss.models.states.attention import without_cudnn_attention
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.cuda_graphs import side_stream
-from isogloss.training.engine.distributed import WorkerGroup, init_distributed
+from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.epoch_order import epoch_batches
 from isogloss.training.engine.objective import Objective
 from isogloss.training.engine.progress import EpochMetrics, ProgressCallback, peak_memory
 from isogloss.training.engine.settings import TrainingSettings, learning_rate_at
 from isogloss.training.engine.step import ItemStepper
-from isogloss.training.engine.trainable import SingleNetwork, Trainable
-from isogloss.training.engine.trainer import PlanState, Trainer, TrainerState
+from isogloss.training.engine.trainable import Trainable
+from isogloss.training.engine.trainer import Trainer, TrainerState
 
 LOG_EVERY_STEPS = 20  # logging synchronises with the device
 
@@ -36,7 +36,7 @@ def train(
     progress: ProgressCallback | None = None,
 ) -> list[EpochMetrics]:
     """Train the network in place, keep the weights of its best epoch, and return the metrics of every epoch."""
-    return train_members(SingleNetwork(network, seed), objective, settings, checkpoints, progress)[0]
+    return train_members(Trainable(network, seed), objective, settings, checkpoints, progress)[0]
 
 
 def train_members(
@@ -49,19 +49,20 @@ def train_members(
     """Train all members in place; each keeps the weights of its best epoch. The metrics of every member's epochs."""
     if not len(objective.lengths):
         raise UsageError("nothing to train on: the corpus is empty")
-    device, workers = next(trainable.network.parameters()).device, init_distributed()
+    device = next(trainable.network.parameters()).device
     epochs = [step_items(objective, settings, trainable.seeds, epoch) for epoch in range(settings.epochs)]
     with without_cudnn_attention(), side_stream(device):
-        stepper = ItemStepper(trainable, objective, settings, [items for epoch in epochs for items in epoch], workers)
-        plan = EpochPlan(trainable, objective, settings, list(map(len, epochs)), workers, progress)
+        batches = [items for epoch in epochs for items in epoch]
+        stepper = ItemStepper(trainable, objective, settings, batches, init_distributed())
+        plan = EpochPlan(stepper, list(map(len, epochs)), progress)
         try:
-            Trainer(stepper, plan, workers, checkpoints).run()
+            Trainer(stepper, plan, checkpoints).run()
         finally:
             stepper.close()
         for network, state in zip(trainable.members, plan.networks, strict=True):
             network.load_state_dict(state.best_weights)
             network.eval()
-    return [[EpochMetrics(**row) for row in state.log] for state in plan.networks]
+    return [state.log for state in plan.networks]
 
 
 def step_items(
@@ -86,25 +87,17 @@ class NetworkState:
     best_epoch: int = 0
     best_weights: dict[str, Tensor] = field(default_factory=dict)
     finished: bool = False
-    log: list[dict[str, Any]] = field(default_factory=list)
+    log: list[EpochMetrics] = field(default_factory=list)
 
 
 class EpochPlan:
     """Epochs of `steps` steps each, with linear warm-up and decay, dev scores and patience for every member."""
 
-    def __init__(
-        self,
-        trainable: Trainable,
-        objective: Objective,
-        settings: TrainingSettings,
-        steps: Sequence[int],
-        workers: WorkerGroup,
-        progress: ProgressCallback | None,
-    ):
-        self.trainable, self.objective, self.settings = trainable, objective, settings
-        self.steps, self.workers, self.progress = steps, workers, progress
-        self.device = next(trainable.network.parameters()).device
-        self.networks = [NetworkState() for _ in trainable.members]
+    def __init__(self, stepper: ItemStepper, steps: Sequence[int], progress: ProgressCallback | None):
+        self.trainable, self.objective, self.settings = stepper.trainable, stepper.objective, stepper.settings
+        self.steps, self.workers, self.progress = steps, stepper.workers, progress
+        self.device = stepper.updater.device
+        self.networks = [NetworkState() for _ in self.trainable.members]
         self.epoch, self.start = 0, TrainerState()  # where this epoch began
 
     def learning_rate(self, state: TrainerState) -> float:
@@ -134,12 +127,15 @@ class EpochPlan:
     def finished(self, state: TrainerState) -> bool:
         return all(network.finished for network in self.networks)
 
-    def state_dict(self) -> PlanState:
-        return {"epoch": self.epoch, "start": vars(self.start), "networks": list(map(vars, self.networks))}
+    def state_dict(self) -> StateDict:
+        networks = [{**vars(network), "log": [vars(metrics) for metrics in network.log]} for network in self.networks]
+        return {"epoch": self.epoch, "start": vars(self.start), "networks": networks}
 
-    def load_state_dict(self, state: PlanState) -> None:
+    def load_state_dict(self, state: StateDict) -> None:
         self.epoch, self.start = state["epoch"], TrainerState(**state["start"])
         self.networks = [NetworkState(**values) for values in state["networks"]]
+        for network, values in zip(self.networks, state["networks"], strict=True):
+            network.log = [EpochMetrics(**row) for row in values["log"]]
 
     def _evaluate_epoch(self, state: TrainerState, network: NetworkState, member: nn.Module) -> None:
         score_of, patience = self.objective.score, self.settings.patience or math.inf
@@ -148,7 +144,7 @@ class EpochPlan:
             network.best, network.best_epoch = score, self.epoch
             network.best_weights = {name: value.detach().clone() for name, value in member.state_dict().items()}
         metrics = self._metrics(state, network, score)
-        network.log.append(asdict(metrics))
+        network.log.append(metrics)
         self._report(metrics)
         network.finished = self.epoch + 1 == len(self.steps) or self.epoch - network.best_epoch >= patience
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -19,8 +17,7 @@ def flops_per_token(model: LoadedModel, length: int, predicted_share: float) -> 
     for the share of tokens that is predicted. Norms, embeddings and the like are not counted, as is usual.
     """
     blocks = sum(p.numel() for block in model.blocks for p in block.parameters() if p.ndim == 2)
-    network: Any = model.network
-    vocabulary = network.get_output_embeddings().weight.numel()
+    vocabulary = model.network.get_output_embeddings().get_parameter("weight").numel()
     forward = 2 * blocks + 4 * model.layers * length * model.hidden_size + 2 * vocabulary * predicted_share
     return 3 * float(forward)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
+from torch import nn
+from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 from isogloss.core.hashing import digest, hasher
 from isogloss.corpora.corpus import AnyCorpus
@@ -19,10 +19,15 @@ def model_identity(model: LoadedModel) -> str:
     for name, tensor in sorted({**model.body.state_dict(), **model.pooler}.items()):
         weights.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         weights.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
-    config: Any = model.body.config
-    config_values = {name: value for name, value in config.to_dict().items() if name not in IGNORED_CONFIG_KEYS}
-    tokenizer = tokenizer_identity(model.tokenizer)
-    return digest(weights.hexdigest(), config_values, tokenizer, model.prefix, model.suffix, model.max_length)
+    config, tokenizer = config_values(model.body), tokenizer_identity(model.tokenizer)
+    return digest(weights.hexdigest(), config, tokenizer, model.prefix, model.suffix, model.max_length)
+
+
+def config_values(network: nn.Module) -> dict[str, object]:
+    """All values of a network's configuration that affect the computation."""
+    config = getattr(network, "config", None)
+    values = config.to_dict() if isinstance(config, PreTrainedConfig) else {}
+    return {name: value for name, value in values.items() if name not in IGNORED_CONFIG_KEYS}
 
 
 def corpus_identity(corpus: AnyCorpus) -> str:
@@ -34,6 +39,6 @@ def corpus_identity(corpus: AnyCorpus) -> str:
     return items.hexdigest()
 
 
-def tokenizer_identity(tokenizer: Any) -> object:
+def tokenizer_identity(tokenizer: PreTrainedTokenizerBase) -> object:
     """The definition of a tokenizer as plain values."""
     return tokenizer.backend_tokenizer.to_str() if tokenizer.is_fast else tokenizer.get_vocab()

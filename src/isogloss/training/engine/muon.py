@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,7 +32,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(list(parameters), {"lr": learning_rate, "weight_decay": weight_decay})
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:  # type: ignore[override]
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
         for group in self.param_groups:
             by_shape: dict[torch.Size, list[Tensor]] = defaultdict(list)
             for parameter in group["params"]:
@@ -43,7 +42,7 @@ class Muon(torch.optim.Optimizer):
                 self._update_matrices(matrices, group["lr"], group["weight_decay"])
 
     def _update_matrices(self, matrices: list[Tensor], rate: float, decay: float) -> None:
-        gradients: Any = [matrix.grad for matrix in matrices]
+        gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
         momenta = [self._momentum(matrix) for matrix in matrices]
         torch._foreach_mul_(momenta, MUON_MOMENTUM)
         torch._foreach_add_(momenta, gradients)

@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.optim.optimizer import StateDict
 
 from isogloss.training.engine.muon import Muon
 
 
-class OptimizerSettings(Protocol):
-    """The settings of an optimizer."""
-
-    @property
-    def learning_rate(self) -> float: ...
-    @property
-    def weight_decay(self) -> float: ...
-
-
 def adamw(
     parameters: Sequence[nn.Parameter],
-    settings: OptimizerSettings,
+    learning_rate: float | Tensor,
+    weight_decay: float,
+    is_matrix: Callable[[Tensor], bool] = lambda weight: weight.ndim > 1,
     *,
-    decayed: Sequence[bool] | None = None,
-    rate: Tensor | None = None,
     betas: tuple[float, float] = (0.9, 0.999),
     eps: float = 1e-8,
 ) -> torch.optim.AdamW:
     """AdamW with weight decay for matrices, but not for vectors and scalars (biases, norms).
 
-    `decayed`: the parameters with weight decay, where shapes do not determine them. `rate`: a tensor with the learning
-    rate on the device, for steps recorded as CUDA graphs. `betas` and `eps` are those of Adam.
+    `learning_rate`: a tensor on the device for steps recorded as CUDA graphs. `betas` and `eps` are those of Adam.
     """
-    decayed = decayed or [p.ndim > 1 for p in parameters]
     groups = [
-        {
-            "params": [p for p, has_decay in zip(parameters, decayed, strict=True) if has_decay is decays],
-            "weight_decay": share,
-        }
-        for decays, share in ((True, settings.weight_decay), (False, 0.0))
+        {"params": [p for p in parameters if is_matrix(p) is decayed], "weight_decay": share}
+        for decayed, share in ((True, weight_decay), (False, 0.0))
     ]
     nonempty = [group for group in groups if group["params"]]
-    if rate is None:
-        return torch.optim.AdamW(nonempty, lr=settings.learning_rate, fused=True, betas=betas, eps=eps)
-    return torch.optim.AdamW(nonempty, lr=rate, fused=True, capturable=rate.is_cuda, betas=betas, eps=eps)
+    capturable = isinstance(learning_rate, Tensor) and learning_rate.is_cuda
+    return torch.optim.AdamW(nonempty, lr=learning_rate, fused=True, capturable=capturable, betas=betas, eps=eps)
 
 
 class CombinedOptimizer:
@@ -55,7 +40,7 @@ class CombinedOptimizer:
         self.parts = parts
 
     @property
-    def param_groups(self) -> list[dict[str, Any]]:
+    def param_groups(self) -> list[StateDict]:
         return [group for part in self.parts for group in part.param_groups]
 
     def step(self) -> None:
@@ -66,21 +51,21 @@ class CombinedOptimizer:
         for part in self.parts:
             part.zero_grad()
 
-    def state_dict(self) -> list[dict[str, Any]]:
+    def state_dict(self) -> list[StateDict]:
         return [part.state_dict() for part in self.parts]
 
-    def load_state_dict(self, states: list[dict[str, Any]]) -> None:
+    def load_state_dict(self, states: list[StateDict]) -> None:
         for part, state in zip(self.parts, states, strict=True):
             part.load_state_dict(state)
 
 
-def muon(network: nn.Module, settings: OptimizerSettings) -> CombinedOptimizer:
+def muon(network: nn.Module, learning_rate: float, weight_decay: float) -> CombinedOptimizer:
     """Muon for the matrices within layers; AdamW for embeddings, output embeddings, vectors and scalars."""
     tables = [table for table in network.modules() if isinstance(table, nn.Embedding)]
     vocabulary_size = max(table.num_embeddings for table in tables)
     embeddings = {id(table.weight) for table in tables}
     trained = [p for p in network.parameters() if p.requires_grad]
     matrices = [p for p in trained if p.ndim == 2 and id(p) not in embeddings and len(p) != vocabulary_size]
-    remaining = {id(p) for p in trained} - {id(p) for p in matrices}
-    adam = adamw([p for p in trained if id(p) in remaining], settings)
-    return CombinedOptimizer(Muon(matrices, settings.learning_rate, settings.weight_decay), adam)
+    orthogonalized = {id(p) for p in matrices}
+    adam = adamw([p for p in trained if id(p) not in orthogonalized], learning_rate, weight_decay)
+    return CombinedOptimizer(Muon(matrices, learning_rate, weight_decay), adam)

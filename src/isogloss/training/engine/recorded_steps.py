@@ -10,37 +10,29 @@ from torch import nn
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.tasks.examples import Batch
 from isogloss.training.engine.batch_shapes import group_shapes
-from isogloss.training.engine.cuda_graphs import GraphRunner, Record, Step, cuda_graph_recorder, supports_cuda_graphs
+from isogloss.training.engine.cuda_graphs import GraphRunner, Record, cuda_graph_recorder
 from isogloss.training.engine.objective import Objective
 
 
 def default_recorder(objective: Objective, network: nn.Module, device: torch.device) -> Record | None:
-    """The recorder of CUDA graphs, if the objective has fixed shapes and the device supports graphs."""
+    """The recorder of CUDA graphs; None without a GPU or fixed shapes, and for packed LSTMs (lengths on the host)."""
     shaped = objective.shaped and (objective.shaped_extra or not objective.extra)
-    return cuda_graph_recorder() if shaped and supports_cuda_graphs(network, device) else None
+    recurrent = any(isinstance(module, nn.RNNBase) for module in network.modules())
+    return cuda_graph_recorder() if shaped and device.type == "cuda" and not recurrent else None
 
 
 class RecordedSteps:
-    """Calls `step` with the batches of each step, padded to a few shapes; steps of one shape are recorded once.
+    """Runs steps with their batches padded to a few shapes; steps of one shape are recorded once.
 
     `batches` are the items of all steps, for each seed; `copies` is the number of networks that read a batch.
     """
 
-    def __init__(
-        self,
-        step: Step,
-        objective: Objective,
-        batches: Sequence[Sequence[IntArray]],
-        device: torch.device,
-        record: Record,
-        copies: int,
-    ):
+    def __init__(self, runner: GraphRunner, objective: Objective, batches: Sequence[Sequence[IntArray]], copies: int):
         assert objective.shaped is not None
-        self.objective, self.shaped = objective, objective.shaped
+        self.runner, self.objective, self.shaped = runner, objective, objective.shaped
         self.groups = group_shapes(map(self.shaped.common_shape, batches), copies)
         extra = objective.shaped_extra  # one shape for all steps, so that it adds no recordings
         self._extra_shape = extra.common_shape(range(len(batches))) if extra else None
-        self.runner = GraphRunner(step, device, record)
 
     def run(self, number: int, items: Sequence[IntArray]) -> None:
         """The step with these items; the first step may raise `HostSyncError`."""

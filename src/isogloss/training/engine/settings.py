@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from isogloss.core.registry import check_name
-from isogloss.core.settings import Setting, check_settings, declared_settings
+from isogloss.core.settings import Setting, SettingValues, check_settings, declared_settings
 
 if TYPE_CHECKING:  # study files are planned without torch
     import torch
@@ -71,8 +71,8 @@ def uses_bf16(precision: str, device: torch.device) -> bool:
     return precision == "bf16" or (precision == "auto" and device.type == "cuda")
 
 
-def settings_for(defaults: TaskDefaults, **changes: Any) -> TrainingSettings:
-    """A task's published recipe with some of it changed; None changes nothing.
+def settings_for(defaults: TaskDefaults, **changes: object) -> TrainingSettings:
+    """A task's published hyper-parameters with some changed; None changes nothing.
 
     >>> from isogloss.tasks.task import TaskDefaults
     >>> settings_for(TaskDefaults(epochs=6, batch=16, learning_rate=5e-5), epochs=2, tokens=None).epochs
@@ -80,10 +80,10 @@ def settings_for(defaults: TaskDefaults, **changes: Any) -> TrainingSettings:
     """
     for name in changes:
         check_name(name, declared_settings(NoisyTrainingSettings), "setting")
-    given = {name: value for name, value in changes.items() if value is not None}
-    noisy = given.get("subword_dropout") or given.get("character_noise")
-    kind, others = (NoisyTrainingSettings, {}) if noisy else (TrainingSettings, dict.fromkeys(NOISE_SETTINGS))
-    return kind(**{name: value for name, value in {**asdict(defaults), **given}.items() if name not in others})
+    values: SettingValues = asdict(defaults) | {name: value for name, value in changes.items() if value is not None}
+    if any(values.get(name) for name in NOISE_SETTINGS):
+        return NoisyTrainingSettings(**values)
+    return TrainingSettings(**{name: value for name, value in values.items() if name not in NOISE_SETTINGS})
 
 
 def learning_rate_at(step: int, steps: int, settings: TrainingSettings) -> float:

@@ -17,7 +17,7 @@ from isogloss.core.seeds import derive_seed
 from isogloss.models.states.attention import padded_attention
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.tasks.examples import Batch
-from isogloss.training.engine.cuda_graphs import HostSyncError, Record
+from isogloss.training.engine.cuda_graphs import GraphRunner, HostSyncError, Record
 from isogloss.training.engine.determinism import seed_step
 from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.objective import Objective
@@ -50,17 +50,19 @@ class ItemStepper:
         if workers.world_size == settings.accumulate == 1:
             record = record or default_recorder(objective, trainable.network, device)
         rate = torch.zeros((), device=device) if record else None
-        decayed = [trainable.is_matrix(parameter) for parameter in parameters]
-        optimizer = adamw(parameters, settings, decayed=decayed, rate=rate, betas=settings.betas, eps=settings.epsilon)
+        lr = settings.learning_rate if rate is None else rate
+        optimizer = adamw(
+            parameters, lr, settings.weight_decay, trainable.is_matrix, betas=settings.betas, eps=settings.epsilon
+        )
         bf16 = settings.bf16(device)
         self.updater = NetworkUpdater(
             trainable, optimizer, workers, clip=settings.clip, bf16_copy=bf16 and record is not None, rate=rate
         )
         self._autocast = bf16 and record is None  # works for every network and every second loss
-        copies = len(trainable.members)
-        self.recorded = (
-            RecordedSteps(self._recorded_step, objective, batches, device, record, copies) if record else None
-        )
+        self.recorded: RecordedSteps | None = None
+        if record:
+            runner = GraphRunner(self._recorded_step, device, record)
+            self.recorded = RecordedSteps(runner, objective, batches, len(trainable.members))
 
     def step(self, number: int, learning_rate: float) -> int:
         items = self.batches[number]

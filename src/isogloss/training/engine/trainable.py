@@ -3,52 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
 
+import numpy as np
 from torch import Tensor, nn
 
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.tasks.examples import Batch
 from isogloss.training.engine.distributed import WorkerGroup
-from isogloss.training.engine.epoch_order import split_evenly
 from isogloss.training.engine.objective import Objective
 
 NetworkLoss = Callable[[nn.Module], Tensor]  # one loss, or one per member
 
 
-class Trainable(Protocol):
-    """A network whose weights are updated; `members` are the networks that it stands for.
+class Trainable:
+    """One network, trained with one seed; subclasses train several networks (`members`) as one `network`.
 
     `seeds` are the distinct seeds of the members: a step has items for each of these seeds, in this order.
     """
-
-    @property
-    def network(self) -> nn.Module: ...
-    @property
-    def members(self) -> Sequence[nn.Module]: ...
-    @property
-    def seeds(self) -> Sequence[int]: ...
-
-    def losses(
-        self, objective: Objective, items: Sequence[IntArray], workers: WorkerGroup, accumulate: int
-    ) -> Iterator[NetworkLoss]:
-        """The losses of a step, whose gradients are added; `items` are those of each seed."""
-
-    def join_batches(self, batches: Sequence[Batch]) -> Batch:
-        """The batch that `network` reads, from one batch per seed."""
-
-    def is_matrix(self, weight: Tensor) -> bool:
-        """Whether a weight is a matrix in every member (matrices are decayed, vectors are not)."""
-
-    def clip_gradients(self, parameters: Sequence[nn.Parameter], max_norm: float) -> Tensor:
-        """Clip the gradients of each member; their norms before."""
-
-    def update_members(self) -> None:
-        """Copy the current weights into the members."""
-
-
-class SingleNetwork:
-    """One network, trained with one seed."""
 
     def __init__(self, network: nn.Module, seed: int):
         self.network, self.members, self.seeds = network, [network], [seed]
@@ -56,22 +27,25 @@ class SingleNetwork:
     def losses(
         self, objective: Objective, items: Sequence[IntArray], workers: WorkerGroup, accumulate: int
     ) -> Iterator[NetworkLoss]:
-        """The loss of this worker's items in `accumulate` parts, weighted by their number of terms."""
+        """The losses of this worker's part of a step, whose gradients are added; `items` are those of each seed."""
         terms, (step_items,) = objective.terms, items
-        for part in split_evenly(step_items[workers.rank :: workers.world_size], accumulate):
-            if terms[part].any():  # the mean of no terms is not a number
+        for part in np.array_split(step_items[workers.rank :: workers.world_size], accumulate):
+            if terms[part].any():  # not for empty parts: the mean of no terms is not a number
                 weight = float(terms[part].sum() / terms[step_items].sum())
                 yield lambda network, part=part, weight=weight: objective.loss(network, part) * weight  # type: ignore[misc]
 
     def join_batches(self, batches: Sequence[Batch]) -> Batch:
+        """The batch that `network` reads, from one batch per seed."""
         (batch,) = batches
         return batch
 
     def is_matrix(self, weight: Tensor) -> bool:
+        """Whether a weight is a matrix in every member (matrices are decayed, vectors are not)."""
         return weight.ndim > 1
 
     def clip_gradients(self, parameters: Sequence[nn.Parameter], max_norm: float) -> Tensor:
+        """Clip the gradients of each member; their norms before."""
         return nn.utils.clip_grad_norm_(parameters, max_norm)
 
     def update_members(self) -> None:
-        """Nothing to do: the member is the network."""
+        """Copy the current weights into the members, unless the only member is `network`."""

@@ -12,18 +12,16 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
+from torch.optim.optimizer import StateDict
 
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.determinism import reproducible
-from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.interrupts import deferred_interrupts
 from isogloss.training.engine.progress import DivergenceError
 from isogloss.training.engine.updater import NetworkUpdater
-
-PlanState = dict[str, Any]  # plain values and tensors, for a checkpoint
 
 
 @dataclass
@@ -61,19 +59,17 @@ class TrainingPlan(Protocol):
 
     def finished(self, state: TrainerState) -> bool: ...
 
-    def state_dict(self) -> PlanState: ...
+    def state_dict(self) -> StateDict: ...
 
-    def load_state_dict(self, state: PlanState) -> None: ...
+    def load_state_dict(self, state: StateDict) -> None: ...
 
 
 class Trainer:
     """Runs a plan step by step. With `checkpoints`, it resumes from the latest one, and Ctrl-C saves the state."""
 
-    def __init__(
-        self, stepper: Stepper, plan: TrainingPlan, workers: WorkerGroup, checkpoints: Checkpoints | None = None
-    ):
-        self.stepper, self.plan, self.workers, self.checkpoints = stepper, plan, workers, checkpoints
-        self.updater, self.state = stepper.updater, TrainerState()
+    def __init__(self, stepper: Stepper, plan: TrainingPlan, checkpoints: Checkpoints | None = None):
+        self.stepper, self.plan, self.checkpoints = stepper, plan, checkpoints
+        self.updater, self.workers, self.state = stepper.updater, stepper.updater.workers, TrainerState()
         self._learning_rate, self._clock = 0.0, 0.0  # of the last step; when its time was last added up
 
     def run(self) -> None:

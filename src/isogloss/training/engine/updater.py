@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
+from torch.optim.optimizer import StateDict
 
 from isogloss.training.engine.bf16_copy import Bf16Copy
 from isogloss.training.engine.distributed import WorkerGroup
@@ -65,10 +64,10 @@ class NetworkUpdater:
         self.trainable.network.train()
         self.network.train()
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         return {"network": self.trainable.network.state_dict(), "optimizer": self.optimizer.state_dict()}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: StateDict) -> None:
         self.trainable.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
         if self._rate is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -149,9 +148,8 @@ def adapt(
     if mix and target in mix:
         raise UsageError(f"mix: '{target}' is the language that the model is adapted to; expected others")
     splits = split_texts({target: text, **(mix or {})})
-    training_lines = {lang: split.train for lang, split in splits.items()}
-    by_words = settings.masking == "words"
-    sequences = pack(base, training_lines, settings.length, by_line=settings.by_line, words=by_words)
+    lines = {lang: split.train for lang, split in splits.items()}
+    sequences = pack(base, lines, settings.length, by_line=settings.by_line, words=settings.masking == "words")
     slots = _slots_per_epoch(sequences, mix_share if mix else 0.0, len(splits))
     last = math.ceil((epochs or preset_epochs) * sum(slots) / settings.batch)
     settings = replace(settings, budget=Budget(min(steps or last, last), tokens, minutes))
@@ -177,17 +175,7 @@ def adapt(
     )
     if folder and workers.is_main:
         title = f"language {'adapter for' if adapter else 'model, adapted from'} {Path(base.name).name}"
-        save_language_model(
-            folder,
-            base,
-            history,
-            run=run,
-            splits=splits,
-            settings=settings,
-            title=title,
-            adapter_only=adapter is not None,
-        )
-        shutil.rmtree(folder / UNFINISHED_FOLDER)
+        save_language_model(folder, base, history, run, splits, settings, title, adapter_only=adapter is not None)
     workers.barrier()
     return replace(base, name=os.fspath(folder)) if folder and adapter is None else base
 

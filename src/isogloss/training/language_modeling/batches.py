@@ -58,14 +58,13 @@ class BatchSampler:
         self.order = sequence_order(sizes, alpha=settings.alpha, batch=settings.batch, seed=derive_seed(seed, "text"))
         if slots is not None:
             self.order = replace(self.order, slots=slots)
-        self.rules: MaskingRules | None = (
-            None if settings.causal else masking_rules(model, settings.masking, settings.mask_share)
-        )
+        self.rules: MaskingRules | None = None
+        if not settings.causal:
+            self.rules = masking_rules(model, settings.masking, settings.mask_share)
         self.separator = torch.tensor(separator(model), device=self.device)
         self.generator = torch.Generator(self.device)
-        self.ids, self.starts = (
-            _to_device_if_it_fits(array, self.device) for array in (sequences.ids, sequences.starts)
-        )
+        self.ids = _to_device_if_it_fits(sequences.ids, self.device)
+        self.starts = None if sequences.starts is None else _to_device_if_it_fits(sequences.starts, self.device)
 
     def at(self, step: int) -> LanguageModelBatch:
         """The batch of a step."""
@@ -98,18 +97,13 @@ class BatchSampler:
         return seen.tril() if self.settings.causal else seen
 
 
-def _to_device_if_it_fits(array: np.ndarray | None, device: torch.device) -> Tensor | None:
-    """The array as a tensor, on the GPU if it fits well, otherwise on the CPU."""
-    if array is None:
-        return None
-    here = torch.from_numpy(array)
-    if device.type == "cuda" and array.nbytes < MAX_GPU_MEMORY_SHARE * torch.cuda.mem_get_info(device)[0]:
-        return here.to(device)
-    return here
+def _to_device_if_it_fits(array: np.ndarray, device: torch.device) -> Tensor:
+    """The array as a tensor, on the GPU if it takes a small share of the free memory, otherwise on the CPU."""
+    fits = device.type == "cuda" and array.nbytes < MAX_GPU_MEMORY_SHARE * torch.cuda.mem_get_info(device)[0]
+    return torch.from_numpy(array).to(device if fits else "cpu")
 
 
-def _select_rows(table: Tensor | None, rows: IntArray, device: torch.device) -> Tensor:
-    assert table is not None
+def _select_rows(table: Tensor, rows: IntArray, device: torch.device) -> Tensor:
     index = torch.from_numpy(rows)
     if table.device.type == "cpu":
         return table[index].to(device, non_blocking=True)

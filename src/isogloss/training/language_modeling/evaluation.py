@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any
 
 from isogloss.corpora.parallel import ParallelSet
+from isogloss.indexes.cka import cka
+from isogloss.indexes.matching import matching_accuracy
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.training.language_modeling.alignment_probe import alignment_rows
+from isogloss.models.states.hidden_states import sentence_states
 from isogloss.training.language_modeling.heldout import TextSplit
 from isogloss.training.language_modeling.perplexity import perplexity
 from isogloss.training.language_modeling.settings import LanguageModelSettings
-from isogloss.training.language_modeling.train import Evaluate
+from isogloss.training.language_modeling.train import Evaluate, EvaluationRow
 
-MAX_HELD_OUT_LINES = 1000  # lines of each language that are read at most
+MAX_HELD_OUT_LINES = 1000  # of each language
 
 
 def build_evaluation(
-    surveys: Mapping[str, TextSplit], settings: LanguageModelSettings, probes: ParallelSet | None
+    splits: Mapping[str, TextSplit], settings: LanguageModelSettings, probes: ParallelSet | None
 ) -> Evaluate:
     """A function that evaluates a model: rows of perplexity per language, and of alignment on the probes."""
-    lines = {lang: list(islice(split.held_out, MAX_HELD_OUT_LINES)) for lang, split in surveys.items()}
+    lines = {lang: list(islice(split.held_out, MAX_HELD_OUT_LINES)) for lang, split in splits.items()}
 
-    def evaluate(model: LoadedModel) -> list[dict[str, Any]]:
-        rows = [
+    def evaluate(model: LoadedModel) -> list[EvaluationRow]:
+        rows: list[EvaluationRow] = [
             {"index": "perplexity", "target": lang, "value": perplexity(model, held_out, length=settings.length)}
             for lang, held_out in lines.items()
             if held_out
@@ -32,3 +33,16 @@ def build_evaluation(
         return rows + (alignment_rows(model, probes) if probes else [])
 
     return evaluate
+
+
+def alignment_rows(model: LoadedModel, parallel: ParallelSet, source: str | None = None) -> list[EvaluationRow]:
+    """CKA and matching accuracy of the source (by default the first language) with every other, at every layer."""
+    source = source or next(iter(parallel.languages))
+    states = {lang: sentence_states(model, parallel.texts[lang]).collect() for lang in parallel.languages}
+    return [
+        {"source": source, "target": lang, "layer": layer, "index": name, "value": float(index(ours, theirs))}
+        for lang in parallel.languages
+        if lang != source
+        for layer, (ours, theirs) in enumerate(zip(states[source], states[lang], strict=True))
+        for name, index in (("cka", cka), ("matching", matching_accuracy))
+    ]

@@ -6,24 +6,20 @@ memory can be streamed several times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import filterfalse, islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from isogloss.core.errors import UsageError
 from isogloss.core.hashing import hash_bytes, hasher
 from isogloss.corpora.formats.text import stream_files
 from isogloss.training.language_modeling.packing import CHUNK_LINES, Text
 
-HELD_OUT_SHARE, MIN_HELD_OUT_LINES, MAX_HELD_OUT_SHARE = (
-    0.01,
-    200,
-    0.1,
-)  # 1 % of the lines or 200, but never more than a tenth
+# 1 % of the lines, but at least 200 lines, and at most 10 %
+HELD_OUT_SHARE, MIN_HELD_OUT_LINES, MAX_HELD_OUT_SHARE = 0.01, 200, 0.1
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ def _split_text(lang: str, lines: Iterable[Text]) -> TextSplit:
     while chunk := list(islice(remaining, CHUNK_LINES)):
         written = [_bytes(line) for line in chunk]
         digest.update(b"\n".join(written) + b"\n")
-        marks = _fingerprints(written)
+        marks = np.frombuffer(b"".join(hash_bytes(line, 8) for line in written), ">u8").astype(np.uint64)
         number += len(chunk)
         characters += sum(len(line) if isinstance(line, str) else sum(map(len, line)) for line in chunk)
         lowest, highest = min(lowest, int(marks.min())), max(highest, int(marks.max()))
@@ -89,14 +85,8 @@ def _split_text(lang: str, lines: Iterable[Text]) -> TextSplit:
     if lowest < highest:
         bound = max(bound, lowest + 1)  # at least one line
     held_out = tuple(line for mark, line in low if mark < bound)
-    return TextSplit(
-        number, characters, digest.hexdigest(), bound / 2**64, TrainingLines(lines, frozenset(held_out)), held_out
-    )
-
-
-def _fingerprints(written: Sequence[bytes]) -> npt.NDArray[np.uint64]:
-    digests = b"".join([hash_bytes(line, 8) for line in written])
-    return np.frombuffer(digests, ">u8").astype(np.uint64)
+    train = TrainingLines(lines, frozenset(held_out))
+    return TextSplit(number, characters, digest.hexdigest(), bound / 2**64, train, held_out)
 
 
 def _bytes(line: Text) -> bytes:

@@ -114,9 +114,9 @@ def sequence_order(sizes: Sequence[int], *, alpha: float, batch: int, seed: int)
 def balanced_lines(
     texts: Mapping[str, Iterable[Text]], characters: Mapping[str, int], *, alpha: float, max_characters: int
 ) -> Iterator[str]:
-    """Lines of all languages in their shares, at most `most` characters in all: what a tokenizer is trained on.
+    """Training text of a tokenizer: lines of all languages in their shares, `max_characters` at most.
 
-    A language whose share is more than its text is repeated, one whose share is less is thinned out evenly.
+    The lines of a language are repeated, or left out at regular intervals, to reach its share.
     """
     budget = min(max_characters, sum(characters.values()))
     for lang, share in zip(texts, sampling_shares([characters[lang] for lang in texts], alpha), strict=True):

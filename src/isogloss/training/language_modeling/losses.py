@@ -6,30 +6,26 @@ The vocabulary is by far the widest layer, so the head of a masked model is appl
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from isogloss.core.errors import UsageError
+from isogloss.models.heads.task_head import body_of
 from isogloss.training.language_modeling.masking import IGNORED_LABEL
-
-OBJECTIVES = ("mlm", "clm")
 
 
 def masked_loss(network: nn.Module, ids: Tensor, attention: Tensor | None, positions: Tensor, labels: Tensor) -> Tensor:
     """Summed cross-entropy of the labels at the given positions of each sequence."""
-    model: Any = network
-    states = model.base_model(input_ids=ids, attention_mask=attention)[0]
+    states = body_of(network)(input_ids=ids, attention_mask=attention)[0]
     chosen = states.gather(1, positions[..., None].expand(-1, -1, states.shape[-1]))
     return _cross_entropy(masked_lm_head(network)(chosen), labels)
 
 
 def causal_loss(network: nn.Module, ids: Tensor, attention: Tensor | None, labels: Tensor) -> Tensor:
     """Summed cross-entropy of every next token; `labels[:, i]` is the token after token i."""
-    model: Any = network
-    return _cross_entropy(model(input_ids=ids, attention_mask=attention, use_cache=False).logits, labels)
+    return _cross_entropy(network(input_ids=ids, attention_mask=attention, use_cache=False).logits, labels)
 
 
 def next_tokens(ids: Tensor, present: Tensor | None) -> Tensor:
@@ -43,14 +39,13 @@ def next_tokens(ids: Tensor, present: Tensor | None) -> Tensor:
 
 def masked_lm_head(network: nn.Module) -> Callable[[Tensor], Tensor]:
     """The head of a masked language model: from hidden states to logits of the vocabulary."""
-    model: Any = network
-    if hasattr(model, "cls"):  # BERT and its kin
-        return model.cls  # type: ignore[no-any-return]
-    if hasattr(model, "lm_head"):  # RoBERTa, XLM-R
-        return model.lm_head  # type: ignore[no-any-return]
-    if hasattr(model, "head") and hasattr(model, "decoder"):  # ModernBERT
-        return lambda states: model.decoder(model.head(states))
-    raise UsageError(f"the masked-language-model head of {type(network).__name__} is none that isogloss knows")
+    for name in ("cls", "lm_head"):  # BERT; RoBERTa and XLM-R
+        if isinstance(head := getattr(network, name, None), nn.Module):
+            return head
+    head, decoder = getattr(network, "head", None), getattr(network, "decoder", None)
+    if isinstance(head, nn.Module) and isinstance(decoder, nn.Module):  # ModernBERT
+        return lambda states: decoder(head(states))
+    raise UsageError(f"the masked-language-model head of {type(network).__name__} is not supported")
 
 
 def _cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ exact. Tokens are chosen one by one, by whole words, or by spans of 1 to 10 toke
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import torch
@@ -20,10 +20,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.language_modeling.settings import MASK_SHARE, MaskingUnit
 
 MASK_PROBABILITY, RANDOM_TOKEN_PROBABILITY = 0.8, 0.1
-SPAN_STOP_PROBABILITY, MAX_SPAN_TOKENS = (
-    0.2,
-    10,
-)  # a span's length: geometric, cut off and renormalised; 3.8 tokens in the mean
+SPAN_STOP_PROBABILITY, MAX_SPAN_TOKENS = 0.2, 10  # truncated geometric distribution; its mean is 3.8 tokens
 IGNORED_LABEL = -100  # label of a position that is not predicted
 
 
@@ -50,7 +47,7 @@ class MaskedSequences:
 def masking_rules(model: LoadedModel, units: str = "tokens", share: float = MASK_SHARE) -> MaskingRules:
     """The rules of a model's vocabulary, on its device."""
     check_name(units, get_args(MaskingUnit), "unit of masking")
-    tokenizer: Any = model.tokenizer
+    tokenizer = model.tokenizer
     if tokenizer.mask_token_id is None:
         raise UsageError(f"the tokenizer of '{model.name}' has no mask token, so it cannot be trained by masking")
     if not 0 < share < 1:
@@ -67,13 +64,12 @@ def mask_sequences(
 ) -> MaskedSequences:
     """Mask sequences `ids[sequence, token]`; `starts` says where words begin, for masking by words."""
     rows, length = ids.shape
-    draw: dict[str, Any] = {"generator": generator, "device": ids.device}
     maskable = ~rules.special[ids]
-    number = (rules.share * maskable.sum(1) + torch.rand(rows, **draw)).floor().long()[:, None]
+    number = (rules.share * maskable.sum(1) + _uniform(generator, rows)).floor().long()[:, None]
     positions_per_row = int(rules.share * length) + 1
-    score = torch.rand(rows, length, **draw)
+    score = _uniform(generator, rows, length)
     if rules.units != "tokens":
-        unit_starts = _span_starts(rows, length, draw) if rules.units == "spans" else starts
+        unit_starts = _span_starts(rows, length, generator) if rules.units == "spans" else starts
         if unit_starts is None:
             raise UsageError("masking by words needs to know where words begin")
         begins = _break_at_special(unit_starts, maskable)
@@ -82,32 +78,33 @@ def mask_sequences(
     positions = score.masked_fill(~maskable, 2.0).argsort(dim=1, stable=True)[:, :positions_per_row]
     slot = torch.arange(positions_per_row, device=ids.device)
     chosen = slot < number
-    if rules.units == "words":  # never a part of one: the word that would go beyond the number is left out
+    if rules.units == "words":  # whole words only: a word that would exceed the number is left out
         chosen &= slot + _tokens_to_unit_end(begins, unit, positions) <= number
     before = ids.gather(1, positions)
-    after = _replace_tokens(before, rules, draw)
-    return MaskedSequences(
-        ids.scatter(1, positions, torch.where(chosen, after, before)),
-        positions,
-        before.masked_fill(~chosen, IGNORED_LABEL),
-    )
+    after = _replace_tokens(before, rules, generator)
+    masked_ids = ids.scatter(1, positions, torch.where(chosen, after, before))
+    return MaskedSequences(masked_ids, positions, before.masked_fill(~chosen, IGNORED_LABEL))
 
 
-def _replace_tokens(tokens: Tensor, rules: MaskingRules, draw: dict[str, Any]) -> Tensor:
-    draw_value = torch.rand(tokens.shape, **draw)
-    random_tokens = rules.ordinary[torch.randint(len(rules.ordinary), tokens.shape, **draw)]
-    replaced = torch.where(draw_value < MASK_PROBABILITY + RANDOM_TOKEN_PROBABILITY, random_tokens, tokens)
-    return replaced.masked_fill(draw_value < MASK_PROBABILITY, rules.mask)
+def _uniform(generator: torch.Generator, *shape: int) -> Tensor:
+    return torch.rand(shape, generator=generator, device=generator.device)
 
 
-def _span_starts(rows: int, length: int, draw: dict[str, Any]) -> Tensor:
+def _replace_tokens(tokens: Tensor, rules: MaskingRules, generator: torch.Generator) -> Tensor:
+    value, ordinary = _uniform(generator, *tokens.shape), rules.ordinary
+    chosen = torch.randint(len(ordinary), tokens.shape, generator=generator, device=generator.device)
+    replaced = torch.where(value < MASK_PROBABILITY + RANDOM_TOKEN_PROBABILITY, ordinary[chosen], tokens)
+    return replaced.masked_fill(value < MASK_PROBABILITY, rules.mask)
+
+
+def _span_starts(rows: int, length: int, generator: torch.Generator) -> Tensor:
     """Starts of spans when a sequence is split into spans of random length."""
     lengths = np.arange(MAX_SPAN_TOKENS)
     odds = SPAN_STOP_PROBABILITY * (1 - SPAN_STOP_PROBABILITY) ** lengths
-    bounds = torch.tensor(np.cumsum(odds / odds.sum())[:-1], dtype=torch.float32, device=draw["device"])
-    ends = (torch.bucketize(torch.rand(rows, length, **draw), bounds) + 1).cumsum(1)
-    starts = torch.zeros(rows, length + 1, dtype=torch.bool, device=draw["device"])
-    starts = starts.scatter(1, ends.clamp(max=length), True)[:, :length]  # beyond the end: one place too many
+    bounds = torch.tensor(np.cumsum(odds / odds.sum())[:-1], dtype=torch.float32, device=generator.device)
+    ends = (torch.bucketize(_uniform(generator, rows, length), bounds) + 1).cumsum(1)
+    starts = torch.zeros(rows, length + 1, dtype=torch.bool, device=generator.device)
+    starts = starts.scatter(1, ends.clamp(max=length), True)[:, :length]  # the last column collects ends beyond it
     starts[:, 0] = True
     return starts
 

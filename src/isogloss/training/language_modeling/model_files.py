@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from isogloss import __version__
 from isogloss.core.errors import InputError, UsageError
@@ -19,7 +19,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.save import save_model
 from isogloss.training.language_modeling.heldout import TextSplit
 from isogloss.training.language_modeling.settings import LanguageModelSettings
-from isogloss.training.language_modeling.train import StepMetrics, TrainingHistory
+from isogloss.training.language_modeling.train import EvaluationRow, StepMetrics, TrainingHistory
 
 UNFINISHED_FOLDER = "unfinished"  # sub-folder of an unfinished run
 PROGRAM = "isogloss"
@@ -51,15 +51,15 @@ def save_language_model(
     folder: Path,
     model: LoadedModel,
     history: TrainingHistory,
-    *,
     run: str,
     splits: Mapping[str, TextSplit],
     settings: LanguageModelSettings,
     title: str,
+    *,
     half: bool = False,
     adapter_only: bool = False,
 ) -> None:
-    """Write all files; the run file comes last, so that its presence marks a finished run.
+    """Write all files and remove the unfinished run; the run file comes last and marks a finished run.
 
     Weights are written in fp16 if `half`; only those of the trained adapter if `adapter_only`.
     """
@@ -67,7 +67,8 @@ def save_language_model(
         save_adapter(model, folder, lang=next(iter(splits)))
     else:
         save_model(model, folder, half=half)
-    _write_rows(folder / LOG_FILE, [asdict(pace) for pace in history.log])
+    log = [asdict(metrics) for metrics in history.log]
+    _write_rows(folder / LOG_FILE, log)
     _write_rows(folder / EVALUATIONS_FILE, history.evaluations)
     with atomic_write(folder / MODEL_CARD_FILE) as text:
         text.write(model_card(model, history, splits, settings, title))
@@ -75,16 +76,11 @@ def save_language_model(
         lang: {"lines": split.lines, "characters": split.characters, "held_out": split.share, "hash": split.digest}
         for lang, split in splits.items()
     }
-    history_values = {"pace": [asdict(pace) for pace in history.log], "evaluations": history.evaluations}
-    run_record = {
-        "isogloss": __version__,
-        "run": run,
-        "settings": asdict(settings),
-        "data": data,
-        "history": history_values,
-    }
+    record = {"isogloss": __version__, "run": run, "settings": asdict(settings), "data": data}
+    record["history"] = {"pace": log, "evaluations": history.evaluations}
     with atomic_write(folder / RUN_FILE) as text:
-        json.dump(run_record, text, ensure_ascii=False, indent=1)
+        json.dump(record, text, ensure_ascii=False, indent=1)
+    shutil.rmtree(folder / UNFINISHED_FOLDER)
 
 
 def model_card(
@@ -95,14 +91,14 @@ def model_card(
     title: str,
 ) -> str:
     """The model card: architecture, text, training and settings."""
-    last = history.log[-1]
-    figures = _perplexities(history)
+    last, perplexities = history.log[-1], _perplexities(history)
     rows = "".join(
         f"| {lang} | {split.lines:,} | {split.characters:,} | {split.share:.1%} | "
-        f"{' | '.join(figures.get(lang, ('–', '–')))} |\n"
+        f"{' | '.join(perplexities.get(lang, ('–', '–')))} |\n"
         for lang, split in splits.items()
     )
     chosen = "".join(f"- {name}: {value}\n" for name, value in asdict(settings).items())
+    utilisation = "" if last.utilisation is None else f", {last.utilisation:.0%} of the GPU's arithmetic"
     command = f"```\n{shlex.join([PROGRAM, *sys.argv[1:]])}\n```\n\n" if Path(sys.argv[0]).stem == PROGRAM else ""
     return (
         f"# A {title}\n\n"
@@ -111,13 +107,9 @@ def model_card(
         f"isogloss {__version__}.\n\n## Text\n\n"
         "| language | lines | characters | held out | perplexity before | after |\n|---|---|---|---|---|---|\n"
         f"{rows}\n## Training\n\n{last.step:,} steps, {last.tokens:,} tokens, last loss {last.loss:.4f}, "
-        f"{last.tokens_per_second:,.0f} tokens/s{_utilisation_text(last.utilisation)}.\n\n{command}{chosen}\n"
+        f"{last.tokens_per_second:,.0f} tokens/s{utilisation}.\n\n{command}{chosen}\n"
         f"`{LOG_FILE}` records the loss, `{EVALUATIONS_FILE}` the perplexity of held-out lines and the alignment.\n"
     )
-
-
-def _utilisation_text(share: float | None) -> str:
-    return "" if share is None else f", {share:.0%} of the GPU's arithmetic"
 
 
 def _perplexities(history: TrainingHistory) -> dict[str, tuple[str, str]]:
@@ -129,7 +121,7 @@ def _perplexities(history: TrainingHistory) -> dict[str, tuple[str, str]]:
     return {lang: (f"{values[0]:.2f}", f"{values[-1]:.2f}") for lang, values in by_language.items()}
 
 
-def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+def _write_rows(path: Path, rows: list[EvaluationRow]) -> None:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     with atomic_write(path) as file:
         writer = csv.DictWriter(file, columns, delimiter="\t", lineterminator="\n")

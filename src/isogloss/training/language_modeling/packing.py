@@ -1,8 +1,8 @@
-"""Lines of text as sequences of token ids of one length.
+"""Lines of text as token sequences of equal length.
 
-Packed (the default): the lines of a language are joined, each followed by the separator, and the stream is cut every
-`length` tokens; nothing is padding, and attention crosses the lines of a sequence, as in RoBERTa's full sentences.
-By line: every line is one padded sequence; a longer line is split into several.
+By default, the lines of a language are joined, each followed by the separator, and the stream is cut every `length`
+tokens: there is no padding, and attention crosses lines, as in the full sentences of RoBERTa. With `by_line`, every
+line is a padded sequence; a longer line is split into several.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from tokenizers import Tokenizer
 
 from isogloss.core.errors import UsageError
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -28,47 +29,45 @@ from isogloss.training.language_modeling.word_tokens import (
     without_truncation,
 )
 
-CHUNK_LINES = 5000  # lines that are tokenized at a time
+CHUNK_LINES = 5000  # tokenized at a time
 Text = str | tuple[str, ...]  # a line, or a line with its translations
+Value = TypeVar("Value", bound=np.generic)
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """`ids[sequence, token]`, language after language, on disk and read as if in memory.
+    """`ids[sequence, token]` of all languages, concatenated, in a memory-mapped file.
 
-    `lengths` is absent where every sequence is full; `starts` says which tokens begin a word, where asked for.
+    `lengths` is None if every sequence is full; `starts` marks the tokens that begin a word, for masking by words.
     """
 
     ids: Ids
-    languages: Mapping[str, int]  # sequences of each
+    languages: Mapping[str, int]  # number of sequences of each
     lengths: IntArray | None = None
     starts: npt.NDArray[np.bool_] | None = None
-
-    @property
-    def tokens(self) -> int:
-        return int(self.ids.size if self.lengths is None else self.lengths.sum())
 
 
 def pack(
     model: LoadedModel, texts: Mapping[str, Iterable[Text]], length: int, *, by_line: bool = False, words: bool = False
 ) -> Sequences:
-    """The sequences of all languages; `words` keeps where words begin, for masking by words."""
+    """The sequences of all languages; with `words`, also the tokens that begin a word."""
     text_length = length - len(model.prefix) - len(model.suffix)
     if text_length < 1 or length > model.max_length:
         shortest = len(model.prefix) + len(model.suffix) + 1
         raise UsageError(
-            f"length: expected {shortest} to {model.max_length} tokens, as '{model.name}' has it, got {length}"
+            f"length: expected {shortest} to {model.max_length} tokens, which '{model.name}' supports, got {length}"
         )
     cut = _cut_by_line if by_line else _cut_into_blocks
-    blank = np.full(length, padding_id(model), dtype=np.int32)
-    ids_file, starts_file = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  they live with the arrays
+    padding = np.full(length, padding_id(model), dtype=np.int32)
+    ids_file, starts_file = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  the arrays need them
     languages, lengths = {}, []
     for lang, lines in texts.items():
         number = 0
         for tokens, sizes in cut(_token_stream(model, lines, words), text_length):
-            ids_file.write(_add_special_tokens(model, tokens[:, 0], sizes, blank).tobytes())
+            ids_file.write(_add_special_tokens(model, tokens[:, 0], sizes, padding).tobytes())
             if words:
-                starts_file.write(_pad_starts(model, tokens[:, 1], sizes, length).tobytes())
+                starts = _place_text(tokens[:, 1], sizes, np.ones(length, np.bool_), len(model.prefix))
+                starts_file.write(starts.tobytes())
             lengths.append(sizes + length - text_length)
             number += len(sizes)
         if not number:
@@ -85,13 +84,13 @@ def pack(
 
 
 def separator(model: LoadedModel) -> tuple[int, ...]:
-    """What stands after each line: the token that ends a sentence, or the end of text; nothing where there is none."""
+    """The token after each line: the end of a sentence, or the end of the text; empty if the model has neither."""
     end = model.tokenizer.eos_token_id
     return model.suffix[-1:] or (() if end is None else (int(end),))
 
 
 def _token_stream(model: LoadedModel, lines: Iterable[Text], words: bool) -> Iterator[tuple[Ids, IntArray]]:
-    """Chunks of lines as `array[token, (id, begins a word)]`, a separator after each part, and the lines' lengths."""
+    """Chunks of lines: `array[token, (id, begins a word)]` with a separator after each part, and the line lengths."""
     after, encode = separator(model), text_encoder(model.tokenizer)
     table = _word_start_table(model) if words else None
     remaining = iter(lines)
@@ -99,7 +98,7 @@ def _token_stream(model: LoadedModel, lines: Iterable[Text], words: bool) -> Ite
         parts = [(line,) if isinstance(line, str) else line for line in chunk]
         texts = list(chain.from_iterable(parts))
         if words and table is None:
-            encoded, begins = _encode_with_word_starts(model.tokenizer, texts)
+            encoded, begins = _encode_with_word_starts(model.tokenizer.backend_tokenizer, texts)
         else:
             encoded = encode(texts)
             begins = np.ones(len(encoded.ids), np.bool_) if table is None else table[encoded.ids]
@@ -111,33 +110,34 @@ def _token_stream(model: LoadedModel, lines: Iterable[Text], words: bool) -> Ite
         yield tokens, np.diff(np.concatenate([[0], np.cumsum(sizes)])[bounds])
 
 
-def _encode_with_word_starts(tokenizer: Any, texts: Sequence[str]) -> tuple[TokenIds, npt.NDArray[np.bool_]]:
-    """Tokens, and whether each begins a word, from where they stand in their text."""
-    encodings = without_truncation(tokenizer.backend_tokenizer).encode_batch(texts, add_special_tokens=False)
+def _encode_with_word_starts(backend: Tokenizer, texts: Sequence[str]) -> tuple[TokenIds, npt.NDArray[np.bool_]]:
+    """Tokens, and whether each begins a word, by the offsets of the tokens."""
+    encodings = without_truncation(backend).encode_batch(texts, add_special_tokens=False)
     encoded = concatenate_ids([encoding.ids for encoding in encodings])
     begins = (_word_starts(text, encoding.offsets, encoding.word_ids) for text, encoding in zip(texts, encodings))
     return encoded, np.fromiter(chain.from_iterable(begins), np.bool_, len(encoded.ids))
 
 
 def _word_start_table(model: LoadedModel) -> npt.NDArray[np.bool_] | None:
-    """Whether each token of a WordPiece vocabulary begins a word, which its own form tells; None for other kinds.
+    """Whether each token of a WordPiece vocabulary begins a word, by its prefix; None for other tokenizers.
 
-    Offsets, which tell it for all kinds, take twice the time of the tokens themselves.
+    For those, offsets are needed, which take twice the time of the tokens.
     """
-    tokenizer: Any = model.tokenizer
+    tokenizer = model.tokenizer
     if not tokenizer.is_fast:
-        raise UsageError(f"masking by words needs a fast tokenizer; that of '{model.name}' is none")
-    inside = getattr(tokenizer.backend_tokenizer.model, "continuing_subword_prefix", None)
-    if type(tokenizer.backend_tokenizer.model).__name__ != "WordPiece" or not inside:
+        raise UsageError(f"masking by words needs a fast tokenizer, which '{model.name}' does not have")
+    vocabulary = tokenizer.backend_tokenizer.model
+    prefix = getattr(vocabulary, "continuing_subword_prefix", None)
+    if type(vocabulary).__name__ != "WordPiece" or not prefix:
         return None
-    tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
-    return np.array([not str(token).startswith(inside) for token in tokens])
+    tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    return np.array([not str(token).startswith(prefix) for token in tokens])
 
 
 def _word_starts(line: str, offsets: list[tuple[int, int]], words: list[int | None]) -> list[bool]:
-    """Whether each token begins a word: the tokenizer says so, or there is a space before it.
+    """Whether each token begins a word: the word number changes, or there is a space before the token.
 
-    A token of nothing but the space belongs to the word after it.
+    A token that is only a space belongs to the following word.
     """
     begins = [True] * len(words)
     for i in range(1, len(words)):
@@ -148,7 +148,7 @@ def _word_starts(line: str, offsets: list[tuple[int, int]], words: list[int | No
 
 
 def _cut_into_blocks(stream: Iterator[tuple[Ids, IntArray]], text_length: int) -> Iterator[tuple[Ids, IntArray]]:
-    """The stream cut every `room` tokens, with the pieces' sizes; the last is filled up from the beginning."""
+    """The stream cut every `text_length` tokens, with sizes; the last block is filled with tokens of the first."""
     remainder: Ids = np.zeros((0, 2), dtype=np.int32)
     first: Ids | None = None
     for tokens, _ in stream:
@@ -159,14 +159,12 @@ def _cut_into_blocks(stream: Iterator[tuple[Ids, IntArray]], text_length: int) -
         remainder = joined[blocks * text_length :]
     if len(remainder):
         filling = remainder if first is None else first
-        yield (
-            np.concatenate([remainder, *[filling] * -(-text_length // len(filling))])[:text_length],
-            np.array([text_length]),
-        )
+        repeated = np.concatenate([remainder, *[filling] * -(-text_length // len(filling))])
+        yield repeated[:text_length], np.array([text_length])
 
 
 def _cut_by_line(stream: Iterator[tuple[Ids, IntArray]], text_length: int) -> Iterator[tuple[Ids, IntArray]]:
-    """Each line a piece, or several where it is longer than `room`: full ones, then what is left."""
+    """Each line as one sequence, or as several full ones and a remainder if it is longer than `text_length`."""
     for tokens, lengths in stream:
         pieces = -(-lengths // text_length)
         sizes = np.full(pieces.sum(), text_length)
@@ -175,29 +173,23 @@ def _cut_by_line(stream: Iterator[tuple[Ids, IntArray]], text_length: int) -> It
         yield tokens, sizes
 
 
-def _add_special_tokens(model: LoadedModel, ids: Ids, sizes: IntArray, blank: Ids) -> Ids:
-    """Each piece with the model's special tokens around it, and padding after."""
-    framed = np.tile(blank, (len(sizes), 1))
+def _add_special_tokens(model: LoadedModel, ids: Ids, sizes: IntArray, padding: Ids) -> Ids:
+    """Each sequence between the special tokens of the model, followed by padding."""
     start = len(model.prefix)
-    framed[:, :start] = model.prefix
-    framed[_text_positions(sizes, start, len(blank))] = ids
+    sequences = _place_text(ids, sizes, padding, start)
+    sequences[:, :start] = model.prefix
     for position, token in enumerate(model.suffix, start):
-        framed[np.arange(len(sizes)), sizes + position] = token
-    return framed
+        sequences[np.arange(len(sizes)), sizes + position] = token
+    return sequences
 
 
-def _pad_starts(model: LoadedModel, starts: Ids, sizes: IntArray, length: int) -> npt.NDArray[np.bool_]:
-    framed = np.ones((len(sizes), length), dtype=np.bool_)
-    framed[_text_positions(sizes, len(model.prefix), length)] = starts
-    return framed
+def _place_text(values: Ids, sizes: IntArray, padding: npt.NDArray[Value], start: int) -> npt.NDArray[Value]:
+    """Rows of padding with the concatenated values of each sequence from position `start`."""
+    rows, positions = np.tile(padding, (len(sizes), 1)), np.arange(len(padding))
+    rows[(positions >= start) & (positions < start + sizes[:, None])] = values
+    return rows
 
 
-def _text_positions(sizes: IntArray, start: int, length: int) -> npt.NDArray[np.bool_]:
-    """Which places of each sequence hold its piece."""
-    positions = np.arange(length)
-    return (positions >= start) & (positions < start + sizes[:, None])
-
-
-def _memory_map(file: BinaryIO, dtype: Any, shape: tuple[int, int]) -> Any:
+def _memory_map(file: BinaryIO, dtype: type[Value], shape: tuple[int, int]) -> npt.NDArray[Value]:
     file.flush()
     return np.memmap(file, dtype, mode="r+", shape=shape)

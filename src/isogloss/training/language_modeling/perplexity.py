@@ -1,7 +1,7 @@
 """Perplexity of held-out lines: exact for a causal model, over fixed masked positions for a masked model.
 
-A masked model's is exp of its mean loss at 15 % of the tokens, chosen by the seed and replaced as in training: no
-perplexity of the text, yet comparable between models that share a tokenizer, and between moments of one training.
+For a masked model it is exp of the mean loss at 15 % of the tokens, which the seed determines and which are replaced
+as in training. It is comparable between models with the same tokenizer, and between steps of one training.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from isogloss.training.language_modeling.losses import causal_loss, masked_loss,
 from isogloss.training.language_modeling.masking import IGNORED_LABEL, mask_sequences, masking_rules
 from isogloss.training.language_modeling.packing import Text, pack
 
-BATCH_TOKENS = 8192  # tokens at a time
+BATCH_TOKENS = 8192
 
 
 @torch.no_grad()
@@ -57,10 +57,8 @@ def _total_loss(
         if positions is None:
             value = causal_loss(model.network, inputs, attention, labels[rows, :longest].to(model.device))
         else:
-            chosen = positions[rows].clamp(max=longest - 1)  # those beyond are ignored ones
-            value = masked_loss(
-                model.network, inputs, attention, chosen.to(model.device), labels[rows].to(model.device)
-            )
+            chosen = positions[rows].clamp(max=longest - 1).to(model.device)  # those beyond are ignored
+            value = masked_loss(model.network, inputs, attention, chosen, labels[rows].to(model.device))
         total += float(value)
     model.network.train(training)
     return total

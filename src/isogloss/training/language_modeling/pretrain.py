@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +17,7 @@ from isogloss.models.loading.library_messages import quiet_library
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.placement import resolve_device
-from isogloss.models.loading.save import atomic_folder
+from isogloss.models.loading.save import save_tokenizer
 from isogloss.models.loading.untrained import untrained_model
 from isogloss.models.tokenization.training import KINDS, train_tokenizer
 from isogloss.training.engine.budget import Budget, Decay
@@ -44,6 +43,7 @@ from isogloss.training.language_modeling.train import StepMetrics, train_languag
 
 PRETRAINING_VERSION = 2  # increased when the same run would give other weights
 MAX_TOKENIZER_CHARACTERS = 100_000_000  # of the text on which a tokenizer is trained
+MIN_POSITIONS = 512  # maximum input length of a model that is trained with shorter sequences
 SAVED_DROPOUT = 0.1  # usual dropout of fine-tuning
 
 
@@ -131,25 +131,12 @@ def pretrain(
         progress: Called with the metrics during training.
     """
     settings = LanguageModelSettings(
-        objective=objective,
-        batch=batch,
-        length=length,
-        optimizer=optimizer,
-        learning_rate=learning_rate,
-        warmup=warmup,
-        decay=decay,
-        weight_decay=weight_decay,
-        clip=clip,
-        alpha=alpha,
-        masking=masking,
-        mask_share=mask_share,
-        by_line=objective == "tlm" if by_line is None else by_line,
-        confine=confine,
-        accumulate=accumulate,
-        precision=precision,
-        compiled=compiled,
+        objective=objective, batch=batch, length=length, optimizer=optimizer, learning_rate=learning_rate,
+        warmup=warmup, decay=decay, weight_decay=weight_decay, clip=clip, alpha=alpha, masking=masking,
+        mask_share=mask_share, by_line=objective == "tlm" if by_line is None else by_line, confine=confine,
+        accumulate=accumulate, precision=precision, compiled=compiled,
         budget=Budget(steps if steps or tokens or minutes else DEFAULT_BUDGET.steps, tokens, minutes),
-    )
+    )  # fmt: skip
     workers, folder, target_device = init_distributed(), Path(out), resolve_device(device)
     splits = split_texts(_pairs(texts, settings) if isinstance(texts, ParallelSet) else texts)
     existing = None if tokenizer in KINDS else _read_tokenizer(tokenizer)
@@ -161,16 +148,9 @@ def pretrain(
             folder / UNFINISHED_FOLDER / "tokenizer", str(tokenizer), splits, vocabulary, alphabet, settings
         )
         model = untrained_model(
-            run_tokenizer,
-            layers=layers,
-            width=width,
-            heads=heads,
-            norm=norm,
-            length=max(512, length),
-            causal=settings.causal,
-            dropout=dropout,
-            seed=seed,
-        )
+            run_tokenizer, causal=settings.causal, norm=norm, layers=layers, width=width, heads=heads,
+            length=max(MIN_POSITIONS, length), dropout=dropout, seed=seed,
+        )  # fmt: skip
         nn.Module.to(model.network, target_device)
         lines = {lang: split.train for lang, split in splits.items()}
         history = train_language_model(
@@ -186,10 +166,7 @@ def pretrain(
         if workers.is_main:
             _set_saved_dropout(model)
             title = "language model, trained from scratch"
-            save_language_model(
-                folder, model, history, run=run, splits=splits, settings=settings, title=title, half=half
-            )
-            shutil.rmtree(folder / UNFINISHED_FOLDER)
+            save_language_model(folder, model, history, run, splits, settings, title, half=half)
         workers.barrier()
     return load_model(folder, head="clm" if settings.causal else "mlm", device=target_device)
 
@@ -212,18 +189,15 @@ def _trained_tokenizer(
     alphabet: str,
     settings: LanguageModelSettings,
 ) -> PreTrainedTokenizerBase:
-    """The tokenizer of this run, trained on text with balanced languages; a resumed run reads the saved one, because
-    training it again might give another tokenizer."""
+    """The tokenizer of this run, trained once: a resumed run reads it, because a second training might differ."""
     workers = init_distributed()
     if workers.is_main and not folder.exists():
         texts = {lang: split.train for lang, split in splits.items()}
         characters = {lang: split.characters for lang, split in splits.items()}
         text = balanced_lines(texts, characters, alpha=settings.alpha, max_characters=MAX_TOKENIZER_CHARACTERS)
-        trained = train_tokenizer(
-            text, kind, vocabulary, alphabet=alphabet, causal=settings.causal, length=max(512, settings.length)
-        )
-        with atomic_folder(folder) as part:
-            trained.save_pretrained(part)
+        positions = max(MIN_POSITIONS, settings.length)
+        trained = train_tokenizer(text, kind, vocabulary, alphabet=alphabet, causal=settings.causal, length=positions)
+        save_tokenizer(trained, folder)
     workers.barrier()
     return _read_tokenizer(folder)
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from isogloss.core.errors import UsageError
 from isogloss.core.settings import Setting, check_settings
 from isogloss.training.engine.budget import Budget, Decay
-from isogloss.training.engine.settings import INFINITE, Precision, uses_bf16
-
-if TYPE_CHECKING:  # study files are planned without torch
-    import torch
+from isogloss.training.engine.settings import INFINITE, Precision
 
 DEFAULT_BUDGET = Budget(steps=10_000)
 SAMPLING_EXPONENT = 0.7
@@ -37,8 +34,7 @@ class LanguageModelSettings:
         0.05
     )
     decay: Annotated[
-        Decay,
-        Setting("Schedule after the warm-up: cosine, linear, plateau (falls in the last fifth) or constant."),
+        Decay, Setting("Schedule after the warm-up: cosine, linear, plateau (falls in the last fifth) or constant.")
     ] = "cosine"
     weight_decay: Annotated[
         float, Setting("Weight decay; biases and norms are not decayed.", at_least=0, below=INFINITE)
@@ -51,8 +47,7 @@ class LanguageModelSettings:
     masking: Annotated[MaskingUnit, Setting("Unit of masking: tokens, words (whole words) or spans.")] = "tokens"
     mask_share: Annotated[float, Setting("Share of the tokens that are masked.", above=0, below=1)] = MASK_SHARE
     by_line: Annotated[
-        bool,
-        Setting("Make a sequence of every line, or join lines to full sequences.", option="--by-line/--joined"),
+        bool, Setting("Make a sequence of every line, or join lines to full sequences.", option="--by-line/--joined")
     ] = False
     confine: Annotated[bool, Setting("Restrict attention to single lines within joined sequences.")] = False
     accumulate: Annotated[int, Setting("Number of parts in which a step is computed, to save memory.", above=0)] = 1
@@ -60,8 +55,7 @@ class LanguageModelSettings:
         Precision, Setting("Precision of the computation: fp32, bf16 (weights in fp32), or auto (bf16 on a GPU).")
     ] = "auto"
     compiled: Annotated[
-        bool | None,
-        Setting("Compile the network; by default on a GPU only.", option="--compile/--no-compile"),
+        bool | None, Setting("Compile the network; by default on a GPU only.", option="--compile/--no-compile")
     ] = None
     budget: Budget = DEFAULT_BUDGET
 
@@ -73,7 +67,3 @@ class LanguageModelSettings:
     @property
     def causal(self) -> bool:
         return self.objective == "clm"
-
-    def bf16(self, device: torch.device) -> bool:
-        """Whether the network computes in bf16 on this device."""
-        return uses_bf16(self.precision, device)

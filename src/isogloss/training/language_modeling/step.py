@@ -12,7 +12,8 @@ from isogloss.models.states.attention import unpadded_attention, without_cudnn_a
 from isogloss.training.engine.determinism import seed_step
 from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.optimizer import adamw, muon
-from isogloss.training.engine.trainable import SingleNetwork
+from isogloss.training.engine.settings import uses_bf16
+from isogloss.training.engine.trainable import Trainable
 from isogloss.training.engine.updater import NetworkUpdater
 from isogloss.training.language_modeling.batches import BatchSampler, LanguageModelBatch
 from isogloss.training.language_modeling.losses import causal_loss, masked_loss
@@ -22,26 +23,21 @@ from isogloss.training.language_modeling.settings import LanguageModelSettings
 class LanguageModelStepper:
     """Steps of a language model over sampled batches; each worker reads its rows, in `accumulate` parts."""
 
-    def __init__(
-        self,
-        network: nn.Module,
-        batches: BatchSampler,
-        settings: LanguageModelSettings,
-        seed: int,
-        workers: WorkerGroup,
-    ):
-        self.batches, self.settings, self.seed, self.workers = batches, settings, seed, workers
-        trainable = SingleNetwork(network, seed)
+    def __init__(self, network: nn.Module, batches: BatchSampler, workers: WorkerGroup):
+        settings = batches.settings
+        self.batches, self.settings, self.workers = batches, settings, workers
         parameters = [p for p in network.parameters() if p.requires_grad]
-        optimizer = muon(network, settings) if settings.optimizer == "muon" else adamw(parameters, settings)
+        rates = settings.learning_rate, settings.weight_decay
+        optimizer = muon(network, *rates) if settings.optimizer == "muon" else adamw(parameters, *rates)
+        bf16 = uses_bf16(settings.precision, parameters[0].device)
         self.updater = NetworkUpdater(
-            trainable, optimizer, workers, clip=settings.clip, bf16_copy=settings.bf16(parameters[0].device)
+            Trainable(network, batches.seed), optimizer, workers, clip=settings.clip, bf16_copy=bf16
         )
         self._loss = batch_loss(self.updater.network, settings, self.updater.device)
 
     def step(self, number: int, learning_rate: float) -> int:
         batch, parts = self.batches.at(number), self.settings.accumulate
-        seed_step(derive_seed(self.seed, "dropout", number, self.workers.rank), self.updater.device)
+        seed_step(derive_seed(self.batches.seed, "dropout", number, self.workers.rank), self.updater.device)
         self.updater.set_learning_rate(learning_rate)
         for part in range(parts):
             start = self.workers.rank * parts + part

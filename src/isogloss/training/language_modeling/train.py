@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+from torch.optim.optimizer import StateDict
 
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.training.engine.budget import scheduled_learning_rate
 from isogloss.training.engine.checkpoints import Checkpoints
-from isogloss.training.engine.distributed import WorkerGroup, init_distributed
+from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.flops import flops_per_token, peak_flops
 from isogloss.training.engine.progress import peak_memory
-from isogloss.training.engine.trainer import PlanState, Trainer, TrainerState
+from isogloss.training.engine.trainer import Trainer, TrainerState
 from isogloss.training.language_modeling.batches import BatchSampler
 from isogloss.training.language_modeling.packing import Sequences
 from isogloss.training.language_modeling.settings import LanguageModelSettings
@@ -61,11 +63,10 @@ def train_language_model(
     `evaluate` is called before training, `evaluations` times during it, and after it. `slots` is the number of
     sequences of each language in a round; by default it follows from the sampling exponent α.
     """
-    workers = init_distributed()
     batches = BatchSampler(model, sequences, settings, seed, slots)
-    stepper = LanguageModelStepper(model.network, batches, settings, seed, workers)
-    plan = BudgetPlan(model, settings, workers, evaluate, evaluations, progress)
-    Trainer(stepper, plan, workers, checkpoints).run()
+    stepper = LanguageModelStepper(model.network, batches, init_distributed())
+    plan = BudgetPlan(model, stepper, evaluate, evaluations, progress)
+    Trainer(stepper, plan, checkpoints).run()
     model.network.eval()
     return TrainingHistory(plan.log, plan.evaluations)
 
@@ -76,14 +77,14 @@ class BudgetPlan:
     def __init__(
         self,
         model: LoadedModel,
-        settings: LanguageModelSettings,
-        workers: WorkerGroup,
+        stepper: LanguageModelStepper,
         evaluate: Evaluate | None,
-        intermediate_evaluations: int,
+        evaluations: int,
         progress: Callable[[StepMetrics], None] | None,
     ):
-        self.model, self.settings, self.workers, self.progress = model, settings, workers, progress
-        self._evaluate, self._intervals = evaluate, intermediate_evaluations + 1
+        settings = stepper.settings
+        self.model, self.settings, self.workers, self.progress = model, settings, stepper.workers, progress
+        self._evaluate, self._intervals = evaluate, evaluations + 1
         self.log: list[StepMetrics] = []
         self.evaluations: list[EvaluationRow] = []
         self._evaluated = 0  # evaluations done
@@ -143,12 +144,11 @@ class BudgetPlan:
     def finished(self, state: TrainerState) -> bool:
         return self.spent(state) >= 1
 
-    def state_dict(self) -> PlanState:
-        log = [asdict(metrics) for metrics in self.log]
-        logged = vars(self._logged)
+    def state_dict(self) -> StateDict:
+        log, logged = [vars(metrics) for metrics in self.log], vars(self._logged)
         return {"log": log, "evaluations": self.evaluations, "evaluated": self._evaluated, "logged": logged}
 
-    def load_state_dict(self, state: PlanState) -> None:
+    def load_state_dict(self, state: StateDict) -> None:
         self.log = [StepMetrics(**row) for row in state["log"]]
         self.evaluations, self._evaluated = state["evaluations"], state["evaluated"]
         self._logged = TrainerState(**state["logged"])

@@ -43,8 +43,8 @@ class StackedParser(BiaffineParser):
         return rows.view(*dependents.shape[:-1], -1)
 
     def project_heads(self, heads: Tensor) -> Tensor:
-        apart = heads.view(len(self.root), -1, *heads.shape[1:])
-        return torch.einsum("crij,cswj->cswri", self.relation_weight, apart).flatten(0, 1)
+        by_network = heads.view(len(self.root), -1, *heads.shape[1:])
+        return torch.einsum("crij,cswj->cswri", self.relation_weight, by_network).flatten(0, 1)
 
 
 STACKED_LAYERS: dict[type[nn.Module], type[nn.Module]] = {

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import PretrainedConfig
 from transformers.models.bert.modeling_bert import BertEmbeddings
 
 from isogloss.core.errors import UsageError
@@ -26,11 +24,11 @@ from isogloss.tasks.examples import Batch
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.epochs import train_members
-from isogloss.training.engine.identity import IGNORED_CONFIG_KEYS
+from isogloss.training.engine.identity import config_values
 from isogloss.training.engine.objective import Objective
 from isogloss.training.engine.progress import EpochMetrics, ProgressCallback
 from isogloss.training.engine.settings import TrainingSettings
-from isogloss.training.engine.trainable import NetworkLoss, SingleNetwork
+from isogloss.training.engine.trainable import NetworkLoss, Trainable
 from isogloss.training.stacking.layers import STACKED_LAYERS
 
 STACKABLE_MODEL_TYPES = {model_type for model_type, family in FAMILIES.items() if family.stackable}
@@ -51,7 +49,7 @@ def train_stacked(
     at once from the first seed. A single network is trained as it is.
     """
     if len(networks) == 1:
-        return train_members(SingleNetwork(networks[0], seeds[0]), objective, settings, checkpoints, progress)
+        return train_members(Trainable(networks[0], seeds[0]), objective, settings, checkpoints, progress)
     if objective.shaped is None or objective.extra or settings.accumulate > 1:
         raise UsageError("stacked training does not support a second loss or accumulate > 1; train the networks singly")
     return train_members(StackedNetworks(networks, seeds), objective, settings, checkpoints, progress)
@@ -59,24 +57,23 @@ def train_stacked(
 
 def stackable(networks: Sequence[nn.Module]) -> bool:
     """Whether networks can be stacked: same architecture, all weights trained, and every layer has a stacked form."""
-    first = networks[0]
-    return _model_type(first) in STACKABLE_MODEL_TYPES and all(
+    first, config = networks[0], config_values(networks[0])
+    return config.get("model_type") in STACKABLE_MODEL_TYPES and all(
         type(network) is type(first)
-        and _architecture(network) == _architecture(first)
-        and _shapes(network) == _shapes(first)
+        and config_values(network) == config
+        and [weight.shape for weight in network.parameters()] == [weight.shape for weight in first.parameters()]
         and all(weight.requires_grad for weight in network.parameters())
         and all(type(part) in STACKED_LAYERS for part in network.modules() if part._parameters)
         for network in networks
     )
 
 
-class StackedNetworks:
+class StackedNetworks(Trainable):
     """Several networks as one trainable: `network` has the weights of all and reads their batches concatenated."""
 
     def __init__(self, networks: Sequence[nn.Module], seeds: Sequence[int]):
-        self.members, self.seeds = networks, list(dict.fromkeys(seeds))
+        self.network, self.members, self.seeds = stack_networks(networks), list(networks), list(dict.fromkeys(seeds))
         self.batch_index = [self.seeds.index(seed) for seed in seeds]  # the batch that each member reads
-        self.network = stack_networks(networks)
 
     def losses(
         self, objective: Objective, items: Sequence[IntArray], workers: WorkerGroup, accumulate: int
@@ -129,24 +126,8 @@ def stack_networks(networks: Sequence[nn.Module]) -> nn.Module:
 
 
 def _add_position_ids(
-    embeddings: nn.Module, arguments: tuple[Any, ...], inputs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    embeddings: nn.Module, arguments: tuple[object, ...], inputs: dict[str, Tensor]
+) -> tuple[tuple[object, ...], dict[str, Tensor]]:
     """Position ids for every row; by default BERT has a single row of them for all."""
     ids = inputs["input_ids"]
     return arguments, {**inputs, "position_ids": torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)}
-
-
-def _model_type(network: nn.Module) -> str | None:
-    config = getattr(network, "config", None)
-    return config.model_type if isinstance(config, PretrainedConfig) else None
-
-
-def _architecture(network: nn.Module) -> dict[str, object]:
-    """All configuration values that affect the computation."""
-    config = getattr(network, "config", None)
-    assert isinstance(config, PretrainedConfig)
-    return {name: value for name, value in config.to_dict().items() if name not in IGNORED_CONFIG_KEYS}
-
-
-def _shapes(network: nn.Module) -> list[torch.Size]:
-    return [weight.shape for weight in network.parameters()]
