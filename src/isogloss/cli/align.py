@@ -98,6 +98,8 @@ def align(
     from isogloss.analysis.alignment import BEST_LAYER, best_layer, score_layers
     from isogloss.analysis.alignment import align as find_links
     from isogloss.core.files import bare_suffix
+    from isogloss.corpora.corpus import Corpus
+    from isogloss.corpora.formats.pharaoh import FROM_ZERO
     from isogloss.models.loading.load import load_model
     from isogloss.models.loading.loaded_model import LoadedModel
     from isogloss.text.alignment.link_filters import filter_links
@@ -146,7 +148,8 @@ def align(
     else:
         show_table("aligned", ("", ""), [(what, f"{number:,}") for what, number in aligned.counts.items()])
     if output is not None:
-        _write(aligned, output, as_pharaoh)
+        links = tuple(pair.alignment for pair in aligned)
+        (Corpus(links, aligned.lang, FROM_ZERO) if as_pharaoh else aligned).write(output)
         print_written(output)
 
 
@@ -190,22 +193,12 @@ def _read_gold(path: Path, pairs: Corpus[AlignedPair], base: int | None, repair:
     return pairs.with_items(join_links(words, path, base, Repairs(repair)))
 
 
-def _write(aligned: Corpus[AlignedPair], path: Path, as_pharaoh: bool) -> None:
-    from isogloss.corpora.corpus import Corpus
-    from isogloss.corpora.formats.pharaoh import FROM_ZERO
-
-    if as_pharaoh:
-        Corpus(tuple(pair.alignment for pair in aligned), aligned.lang, FROM_ZERO).write(path)
-    else:
-        aligned.write(path)
-
-
-def _label(method: str, given: dict[str, Any], symmetrise: str) -> str:
+def _label(method: str, options: dict[str, Any], symmetrise: str) -> str:
     from isogloss.analysis.embedding_alignment import default_layer
 
     if method != "embedding":
         return f"{method}, {symmetrise}"
-    layer = default_layer(given["model"]) if given["layer"] is None else given["layer"]
+    layer = default_layer(options["model"]) if options["layer"] is None else options["layer"]
     return f"layer {layer}, {symmetrise}"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from isogloss.cli.arguments import files_by_language
-from isogloss.cli.screen import STATE_COLUMN, library_warnings, log_lines, new_progress, show_table
+from isogloss.cli.screen import library_warnings, log_lines, new_progress, show_table
 from isogloss.cli.training import resumable
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def budget_bar(title: str) -> Iterator[Callable[[StepMetrics], None]]:
     from rich.progress import TaskProgressColumn
 
     print_line = log_lines()
-    with new_progress(TaskProgressColumn(), STATE_COLUMN) as progress:
+    with new_progress(TaskProgressColumn()) as progress:
         task = progress.add_task(title, total=1.0, state="reading text")
 
         def show_pace(pace: StepMetrics) -> None:

@@ -35,14 +35,8 @@ def languages() -> Iterable[Row]:
     from isogloss.languages.facts import languages as known_languages
 
     for language in known_languages().values():
-        yield (
-            language.code,
-            language.name,
-            " ".join(language.scripts),
-            language.family,
-            language.branch,
-            ", ".join(sorted(language.pretrained_in)),
-        )
+        scripts, models = " ".join(language.scripts), ", ".join(sorted(language.pretrained_in))
+        yield language.code, language.name, scripts, language.family, language.branch, models
 
 
 def indexes() -> Iterable[Row]:
@@ -106,14 +100,8 @@ def adapters(folder: str = ".") -> Iterable[Row]:
 
     for adapter in adapters_in(folder):
         sizes = ", ".join(f"{name} {value}" for name, value in adapter.options.items() if value is not None)
-        yield (
-            Path(adapter.folder).relative_to(folder),
-            adapter.role,
-            adapter.lang,
-            Path(adapter.model["name"]).name,
-            adapter.placement,
-            sizes,
-        )
+        path, model = Path(adapter.folder).relative_to(folder), Path(adapter.model["name"]).name
+        yield path, adapter.role, adapter.lang, model, adapter.placement, sizes
 
 
 def runs(folder: Path | None = None) -> Iterable[Row]:
@@ -167,12 +155,8 @@ def ls(
     store: StoreFolder = None,
 ) -> None:
     """List the formats, indexes, tasks, model families, languages and runs that isogloss knows."""
-    names = (
-        [check_name(listing, LISTINGS, "listing")]
-        if listing
-        else [name for name in LISTINGS if name not in ONLY_BY_NAME]
-    )
-    for name in names:
+    short = [name for name in LISTINGS if name not in ONLY_BY_NAME]
+    for name in [check_name(listing, LISTINGS, "listing")] if listing else short:
         columns, rows = LISTINGS[name]
         if name == "adapters":
             show_table(name, columns, adapters(find or "."))

@@ -13,7 +13,6 @@ from typer import Argument, Option
 
 from isogloss.cli.arguments import Device, Workers
 from isogloss.cli.screen import (
-    STATE_COLUMN,
     err,
     library_warnings,
     new_progress,
@@ -121,11 +120,11 @@ def _show(results: StudyResults) -> None:
 def study_progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]]:
     """A progress bar for all jobs and one for each running job; without a terminal, a line for each finished job."""
     from rich.markup import escape
-    from rich.progress import MofNCompleteColumn, TaskID
+    from rich.progress import TaskID
 
     from isogloss.store.running_jobs import running
 
-    progress = new_progress(MofNCompleteColumn(), STATE_COLUMN)
+    progress = new_progress()
     if not err.is_terminal:
         yield _print_outcome
         return

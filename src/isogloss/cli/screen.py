@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -29,7 +21,6 @@ if TYPE_CHECKING:
     from isogloss.corpora.parallel import ParallelSet
     from isogloss.results.tables.tables import Table as ResultTable
 
-STATE_COLUMN = TextColumn("{task.fields[state]}")
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
@@ -67,21 +58,22 @@ def library_warnings() -> Iterator[None]:
 @contextlib.contextmanager
 def progress_bars(title: str) -> Iterator[Callable[[str, int, int], None]]:
     """A function (label, done, total) that draws one bar per label on standard error, if that is a terminal."""
-    with new_progress(MofNCompleteColumn()) as progress:
-        tasks: dict[str, TaskID] = {}
+    with new_progress() as progress:
+        tasks = {}
 
         def show(label: str, done: int, total: int) -> None:
             if label not in tasks:
-                tasks[label] = progress.add_task(escape(f"{title}: {label}"), total=total)
+                tasks[label] = progress.add_task(escape(f"{title}: {label}"), total=total, state="")
             progress.update(tasks[label], completed=done)
 
         yield show
 
 
-def new_progress(amount: ProgressColumn, *columns: ProgressColumn) -> Progress:
-    """Progress bars on standard error that disappear at the end; disabled if that is not a terminal."""
-    first = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
-    return Progress(*first, *columns, console=err, transient=True, disable=not err.is_terminal)
+def new_progress(amount: ProgressColumn | None = None) -> Progress:
+    """Progress bars with a `state` text on standard error, which disappear; disabled if that is not a terminal."""
+    label, state = TextColumn("{task.description}"), TextColumn("{task.fields[state]}")
+    columns = (label, BarColumn(), amount or MofNCompleteColumn(), TimeRemainingColumn(), state)
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
 
 
 def log_lines(min_seconds: float = 30.0) -> Callable[[str, str], None]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isogloss.cli.screen import STATE_COLUMN, log_lines, new_progress, print_note, print_repairs
+from isogloss.cli.screen import log_lines, new_progress, print_note, print_repairs
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
@@ -38,10 +38,10 @@ def resumable(folder: Path | None) -> Iterator[None]:
 @contextlib.contextmanager
 def training_bar() -> Iterator[Callable[[str, EpochMetrics], None]]:
     """A progress bar per training run with loss, dev score and speed; without a terminal, one line at times."""
-    from rich.progress import MofNCompleteColumn, TaskID
+    from rich.progress import TaskID
 
     print_line = log_lines()
-    with new_progress(MofNCompleteColumn(), STATE_COLUMN) as progress:
+    with new_progress() as progress:
         bars: dict[str, TaskID] = {}
 
         def show_report(label: str, report: EpochMetrics) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -19,11 +18,9 @@ from isogloss.training.engine.settings import NoisyTrainingSettings
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
-    from isogloss.models.loading.loaded_model import LoadedModel
     from isogloss.results.rows.results import Results
     from isogloss.tasks.task import Task
     from isogloss.training.adjustment.replay import AlignmentReplay
-    from isogloss.training.engine.progress import EpochMetrics
 
 
 @with_settings("settings", NoisyTrainingSettings, default_of_required="published value of the task")
@@ -99,6 +96,8 @@ def transfer(
     from isogloss.tasks import TASKS
     from isogloss.tasks.bilstm import task_for_model
     from isogloss.training.engine.distributed import init_distributed
+    from isogloss.training.engine.settings import settings_for
+    from isogloss.training.finetuning.grid_search import grid_search
     from isogloss.training.finetuning.transfer import transfer as run
 
     for path in write or ():
@@ -115,10 +114,8 @@ def transfer(
     chosen_task, seed_numbers, files = TASKS[task], parse_seeds(seeds), files_by_language(test, "--test")
     if predict:
         _check_pattern(predict, list(files), seed_numbers)
-    corpora = {
-        "train": read_corpus_for(chosen_task, train, source, repair),
-        "dev": read_corpus_for(chosen_task, dev, source, repair),
-    }
+    train_corpus = read_corpus_for(chosen_task, train, source, repair)
+    dev_corpus = read_corpus_for(chosen_task, dev, source, repair)
     tests = {name: read_corpus_for(chosen_task, path, language_of_name(name), repair) for name, path in files.items()}
     init_distributed()
     if model == BILSTM:
@@ -131,15 +128,25 @@ def transfer(
     chosen_task = task_for_model(loaded, chosen_task)
     with library_warnings(), resumable(folder), training_bar() as show_report:
         if grid:
-            searched_model = apply_interventions(loaded, interventions, seed_numbers[0])
-            settings |= _best_of_grid(
-                searched_model, chosen_task, corpora, seed_numbers[0], settings, folder, show_report
+            searched = grid_search(
+                apply_interventions(loaded, interventions, seed_numbers[0]),
+                chosen_task,
+                train_corpus,
+                dev_corpus,
+                settings_for(chosen_task.defaults, **settings),
+                seed=seed_numbers[0],
+                out=folder,
+                progress=lambda tried, report: show_report(
+                    f"batch {tried.batch}, rate {tried.learning_rate:g}", report
+                ),
             )
+            show_frame("grid search: scores on the development corpus", searched.frame, ".4g")
+            settings |= {"batch": searched.best.batch, "learning_rate": searched.best.learning_rate}
         results = run(
             loaded,
             chosen_task,
-            corpora["train"],
-            corpora["dev"],
+            train_corpus,
+            dev_corpus,
             tests,
             before=interventions,
             swap=swapped,
@@ -149,8 +156,13 @@ def transfer(
             progress=lambda seed, report: show_report(f"seed {seed}", report),
             **settings,
         )
-    if init_distributed().is_main:
-        _finish(results, chosen_task, tests, write or [], predict)
+    if not init_distributed().is_main:
+        return
+    table = results.table().select("target", "metric", "mean", "sd", "gap", "seeds", "n")
+    show_frame(f"{chosen_task.name}, trained on {results.frame['source'][0]}", table, ".4g")
+    for path in write or ():
+        results.write(path)
+    print_written(*(write or ()), *(_write_predictions(results, chosen_task, tests, predict) if predict else ()))
 
 
 def parse_seeds(text: str) -> list[int]:
@@ -186,44 +198,6 @@ def _check_pattern(pattern: str, targets: list[str], seeds: list[int]) -> None:
             raise UsageError(
                 f"--predict: expected {name} in the file name, as there are {several} files to write, got '{pattern}'"
             )
-
-
-def _best_of_grid(
-    model: LoadedModel,
-    task: Task,
-    corpora: dict[str, AnyCorpus],
-    seed: int,
-    settings: SettingValues,
-    folder: Path | None,
-    show_report: Callable[[str, EpochMetrics], None],
-) -> SettingValues:
-    from isogloss.training.engine.settings import settings_for
-    from isogloss.training.finetuning.grid_search import grid_search
-
-    searched = grid_search(
-        model,
-        task,
-        corpora["train"],
-        corpora["dev"],
-        settings_for(task.defaults, **settings),
-        seed=seed,
-        out=folder,
-        progress=lambda candidate, report: show_report(
-            f"batch {candidate.batch}, rate {candidate.learning_rate:g}", report
-        ),
-    )
-    show_frame("grid search: scores on the development corpus", searched.frame, ".4g")
-    return {"batch": searched.best.batch, "learning_rate": searched.best.learning_rate}
-
-
-def _finish(results: Results, task: Task, tests: dict[str, AnyCorpus], write: list[Path], predict: str | None) -> None:
-    """Show the table and write the files."""
-    table = results.table().select("target", "metric", "mean", "sd", "gap", "seeds", "n")
-    source = results.frame["source"][0]
-    show_frame(f"{task.name}, trained on {source}", table, ".4g")
-    for path in write:
-        results.write(path)
-    print_written(*write, *(_write_predictions(results, task, tests, predict) if predict else ()))
 
 
 def _write_predictions(results: Results, task: Task, tests: dict[str, AnyCorpus], pattern: str) -> list[str]:

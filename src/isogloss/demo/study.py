@@ -13,11 +13,7 @@ from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.diagnosis.inputs import LABORATORY_SIZES
 
 STUDY_NAME = "demo"
-SOURCE, BITEXT, UNSEEN = (
-    "qla",
-    "qlf",
-    "qlj",
-)  # source; bitext with the source; unseen, in another script than its relatives
+SOURCE, BITEXT, UNSEEN = "qla", "qlf", "qlj"  # BITEXT: with the source; UNSEEN: another script than its relatives
 REFERENCE, PAIRS, ADJUSTED = "REF", ("1-2", "5-6", "11-12"), "adjusted"
 TEXT_LINES_PER_STEP = 20  # of the monolingual model: as in adaptation
 

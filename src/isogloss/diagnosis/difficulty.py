@@ -50,11 +50,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Classification:
-    """The category, the differences that it rests on, and whether all of them are significant."""
+    """The category, and whether all differences that it rests on are significant."""
 
     level: Level
     sure: bool
-    rests_on: tuple[Difference, ...]
 
 
 def classify(differences: Sequence[Difference]) -> Classification:
@@ -131,4 +130,4 @@ def _worst(differences: Sequence[Difference]) -> Difference:
 
 
 def _classification(level: Level, differences: Sequence[Difference]) -> Classification:
-    return Classification(level, all(difference.significant for difference in differences), tuple(differences))
+    return Classification(level, all(difference.significant for difference in differences))
