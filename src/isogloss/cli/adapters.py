@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 ADAPTER_KINDS = ("bottleneck", "lora")
 
 Kind = Annotated[str | None, Option("--adapter", help="Train and save only an adapter: bottleneck or lora.")]
-Reduction = Annotated[
-    int | None, Option(min=1, help="Reduction factor of the bottleneck: hidden size divided by bottleneck size.")
-]
+Reduction = Annotated[int | None, Option(min=1, help="Reduction factor: hidden size divided by bottleneck size.")]
 Placement = Annotated[
     str, Option(help="Placement of adapters: pfeiffer (after feed-forward layers) or houlsby (after attention too).")
 ]
@@ -31,9 +29,7 @@ Invertible = Annotated[
 Rank = Annotated[int, Option(min=1, help="Rank of the LoRA matrices.")]
 LanguageAdapters = Annotated[
     list[Path] | None,
-    Option(
-        "--adapter", help="Folder of a frozen language adapter; a task adapter and the head are trained on top of it."
-    ),
+    Option("--adapter", help="Folder of a frozen language adapter; a task adapter and the head are trained on it."),
 ]
 TaskAdapter = Annotated[
     int | None, Option(min=1, help="Train a task adapter with this reduction factor (usually 16) and the head only.")
@@ -43,9 +39,7 @@ Swap = Annotated[
     list[str] | None,
     Option(help="TARGET=FOLDER: language adapter for a test set; FOLDER,FOLDER … is an ensemble of adapters."),
 ]
-Weights = Annotated[
-    str, Option(help="Weights of an ensemble of adapters: uniform, or entropy (minimised for each batch).")
-]
+Weights = Annotated[str, Option(help="Weights of an adapter ensemble: uniform, or entropy (minimised for each batch).")]
 
 
 def new_adapter(kind: str | None, reduction: int | None, placement: str, invertible: bool, rank: int) -> Adapter | None:

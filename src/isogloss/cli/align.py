@@ -40,9 +40,7 @@ def align(
     method: Annotated[
         str, Option(help="Method: embedding (vectors of --model), eflomal, or pharaoh (links from files).")
     ] = "embedding",
-    model: Annotated[
-        str | None, Option(help="Model whose vectors are compared; a folder or Hugging Face name.")
-    ] = None,
+    model: Annotated[str | None, Option(help="Model whose vectors are compared: folder or Hugging Face name.")] = None,
     layer: Annotated[
         str | None,
         Option(help="Layer of the vectors: 0 … L, final, or best (by --gold); by default two thirds of the way up."),
@@ -55,15 +53,11 @@ def align(
         ),
     ] = None,
     subword: Annotated[str | None, Option(help="Vector of a word: mean, first or last of its sub-words.")] = None,
-    centre: Annotated[
-        bool, Option("--centre", help="Subtract the mean vector of the sentence from every vector.")
-    ] = False,
+    centre: Annotated[bool, Option("--centre", help="Subtract the sentence's mean vector from every vector.")] = False,
     symmetrise: Annotated[
         str, Option(help="Symmetrisation: intersection, union, grow-diag-final-and, or itermax (embedding only).")
     ] = "intersection",
-    priors: Annotated[
-        Path | None, Option(help="File of priors from eflomal-makepriors, for the method eflomal.")
-    ] = None,
+    priors: Annotated[Path | None, Option(help="File of priors from eflomal-makepriors, for --method eflomal.")] = None,
     forward: Annotated[Path | None, Option(help="File of source-target links, for the method pharaoh.")] = None,
     reverse: Annotated[
         Path | None,
@@ -71,9 +65,7 @@ def align(
     ] = None,
     base: Annotated[int | None, Option(help="Number of the first word in Pharaoh files: 0 (default) or 1.")] = None,
     one_to_one: Annotated[bool, Option("--one-to-one", help="Leave out words with several links.")] = False,
-    drop_identical: Annotated[
-        bool, Option("--drop-identical", help="Leave out links between identical words.")
-    ] = False,
+    drop_identical: Annotated[bool, Option("--drop-identical", help="Drop links between identical words.")] = False,
     max_words: Annotated[int | None, Option(min=1, help="Leave out sentence pairs with more words than this.")] = None,
     gold: Annotated[
         Path | None, Option(help="Gold links of the same pairs for scoring: Pharaoh, JSON lines or a folder.")

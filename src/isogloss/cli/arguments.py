@@ -11,12 +11,8 @@ from typer import Option
 from isogloss.core.errors import UsageError
 
 Dtype = Annotated[str, Option(help="Data type of the weights: float32, bfloat16 or float16.")]
-Device = Annotated[
-    str | None, Option(help="Device to compute on: cpu, cuda, cuda:1 …; by default a GPU if one is available.")
-]
-DeviceMap = Annotated[
-    str | None, Option(help="Set to 'auto' to spread a model that is too large for one GPU over devices.")
-]
+Device = Annotated[str | None, Option(help="Device: cpu, cuda, cuda:1 …; by default a GPU if one is available.")]
+DeviceMap = Annotated[str | None, Option(help="Set to 'auto' to spread a model too large for one GPU over devices.")]
 MaxMemory = Annotated[
     list[str] | None,
     Option("--max-memory", help="Memory limit of each device with --device-map, as in 0=70GB 1=70GB cpu=100GB."),
@@ -30,12 +26,8 @@ ModelFolder = Annotated[
     Path, Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
 ]
 Repair = Annotated[bool, Option("--repair", help="Repair or skip broken entries of the input, and list them.")]
-TrustRemoteCode = Annotated[
-    bool, Option("--trust-remote-code", help="Run Python code from the repository of the model.")
-]
-Workers = Annotated[
-    int | None, Option(min=0, help="Number of worker processes; by default as many as fit into memory.")
-]
+TrustRemoteCode = Annotated[bool, Option("--trust-remote-code", help="Run Python code of the model's repository.")]
+Workers = Annotated[int | None, Option(min=0, help="Number of worker processes; by default as many as fit in memory.")]
 LANGUAGE_FILE = "LANGUAGE=FILE such as fr=fr.conllu"
 
 

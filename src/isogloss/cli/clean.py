@@ -22,14 +22,10 @@ IDENTIFIED_BY = {
 
 
 def clean(
-    text: Annotated[
-        list[Path], Argument(metavar="RAW…", help="Files or folders of raw text with one sentence per line.")
-    ],
+    text: Annotated[list[Path], Argument(metavar="RAW…", help="Files or folders of raw text, one sentence per line.")],
     lang: Annotated[str, Option(help="Code of the language to keep.")],
     output: Annotated[Path, Option("--out", "-o", help="File for the lines that are kept.")],
-    script: Annotated[
-        str | None, Option(help="Script (ISO 15924 code), if it is not the usual one of the language.")
-    ] = None,
+    script: Annotated[str | None, Option(help="Script (ISO 15924 code), if not the usual one of the language.")] = None,
     sample: Annotated[
         Path | None, Option(help="Sample of text in the language; needed if the library cannot identify the language.")
     ] = None,

@@ -10,9 +10,8 @@ import typer
 from typer import Option
 
 from isogloss.cli.arguments import Device, Workers
-from isogloss.cli.run import study_progress
 from isogloss.cli.screen import err, library_warnings, out, print_error, show_result_table, show_table
-from isogloss.cli.training import resumable
+from isogloss.cli.training import resumable, study_progress
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,14 +117,8 @@ def _show_section(part: Section) -> None:
 def _histograms(frame: pl.DataFrame) -> None:
     """Show the distances of words for each model, as a histogram in one line."""
     rows = [
-        (
-            model,
-            words,
-            f"{min(group['low']):.1f}",
-            _bars(group.sort("low")["share"].to_list()),
-            f"{max(group['high']):.1f}",
-        )
-        for (model, words), group in frame.group_by("model", "words", maintain_order=True)
+        (name, words, f"{min(bins['low']):.1f}", _bars(bins.sort("low")["share"].to_list()), f"{max(bins['high']):.1f}")
+        for (name, words), bins in frame.group_by("model", "words", maintain_order=True)
     ]
     show_table("\nDistances between words", ("model", "words", "from", "share of pairs", "to"), rows)
 

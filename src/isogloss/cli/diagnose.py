@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from isogloss.cli.arguments import Device, Workers, parse_pairs
-from isogloss.cli.run import study_progress
 from isogloss.cli.screen import err, library_warnings, out, print_written, show_result_table
-from isogloss.cli.training import resumable
+from isogloss.cli.training import resumable, study_progress
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,26 +22,20 @@ if TYPE_CHECKING:
 
 
 def diagnose(
-    model: Annotated[
-        str, Argument(help="Model folder or Hugging Face name; laboratory is the model that ships with isogloss.")
-    ],
+    model: Annotated[str, Argument(help="Model folder, Hugging Face name, or laboratory (the model in isogloss).")],
     lang: Annotated[str, Option(help="Language code, such as ug; languages of the laboratory need no corpora.")],
     train: Annotated[
         list[str] | None, Option(help="Annotated training data of the language (file, hub:…, lab:…); repeatable.")
     ] = None,
     dev: Annotated[
-        list[str] | None, Option(help="Annotated development data, on which settings and remedies are chosen.")
+        list[str] | None, Option(help="Annotated development data, to choose settings and remedies.")
     ] = None,
-    test: Annotated[
-        list[str] | None, Option(help="Annotated test data, on which the final scores are computed.")
-    ] = None,
+    test: Annotated[list[str] | None, Option(help="Annotated test data, for the final scores.")] = None,
     text: Annotated[list[str] | None, Option(help="Raw text of the language, one sentence per line.")] = None,
     task: Annotated[str, Option(help="Task to fine-tune for (see `isogloss ls tasks`).")] = "pos",
     source: Annotated[
         list[str] | None,
-        Option(
-            help="LANGUAGE=TRAIN,DEV …: annotated data of source languages, if the language has none, or for --lexicon."
-        ),
+        Option(help="LANGUAGE=TRAIN,DEV …: annotated data of sources, if the language has none, or for --lexicon."),
     ] = None,
     lexicon: Annotated[
         str | None, Option(help="Dictionary from the first source language to the language, for code-switching.")
@@ -59,9 +52,7 @@ def diagnose(
     budget: Annotated[float | None, Option(min=0, help="Time limit for the search of remedies, in minutes.")] = None,
     remedy: Annotated[
         list[str] | None,
-        Option(
-            help="Remedies to try, in this order: transliterate, vocabulary, code-switching, adapters, noise; or none."
-        ),
+        Option(help="Remedies to try in order: transliterate, vocabulary, code-switching, adapters, noise; or none."),
     ] = None,
     finetune: Annotated[list[str] | None, Option(help="Settings of fine-tuning: epochs=3 batch=16 …")] = None,
     bilstm: Annotated[
@@ -70,12 +61,8 @@ def diagnose(
     adapt: Annotated[
         list[str] | None, Option(help="Arguments of the adaptation to raw text: epochs=3 settings.length=64 …")
     ] = None,
-    pretrain: Annotated[
-        list[str] | None, Option(help="Arguments of the monolingual model: layers=4 width=128 steps=500 …")
-    ] = None,
-    vocabulary: Annotated[
-        int | None, Option(min=1, help="Number of new sub-words for the remedy 'vocabulary'.")
-    ] = None,
+    pretrain: Annotated[list[str] | None, Option(help="Options of the monolingual model: layers=4 steps=500 …")] = None,
+    vocabulary: Annotated[int | None, Option(min=1, help="Number of new sub-words for --remedy vocabulary.")] = None,
     output: Annotated[
         Path | None, Option("--out", "-o", help="Folder for report, recipe and model; diagnosis-LANG by default.")
     ] = None,

@@ -149,9 +149,7 @@ def ls(
     listing: Annotated[
         str | None, Argument(help=f"What to list: {', '.join(LISTINGS)}. By default all short listings.")
     ] = None,
-    find: Annotated[
-        str, Argument(help="Show only rows that contain this text; for adapters, the folder to search.")
-    ] = "",
+    find: Annotated[str, Argument(help="Show only rows with this text; for adapters, the folder to search.")] = "",
     store: StoreFolder = None,
 ) -> None:
     """List the formats, indexes, tasks, model families, languages and runs that isogloss knows."""

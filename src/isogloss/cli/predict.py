@@ -19,9 +19,7 @@ def predict(
     output: Annotated[
         Path | None, Option("--out", "-o", help="File for the corpus with predictions, in the format of the input.")
     ] = None,
-    score: Annotated[
-        bool, Option("--score", help="Score the predictions against the annotation of the corpus.")
-    ] = False,
+    score: Annotated[bool, Option("--score", help="Score predictions against the annotation of the corpus.")] = False,
     lang: Annotated[str | None, Option(help="Language code; by default taken from the file name.")] = None,
     repair: Repair = False,
     device: Device = None,

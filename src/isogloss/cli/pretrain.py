@@ -24,17 +24,13 @@ def pretrain(
     out: ModelFolder,
     tokenizer: Annotated[
         str,
-        Option(
-            help="Tokenizer to train (wordpiece, bpe, unigram, characters, bytes), or the folder of an existing one."
-        ),
+        Option(help="Tokenizer to train (wordpiece, bpe, unigram, characters, bytes), or folder of an existing one."),
     ] = "wordpiece",
     vocabulary: Annotated[int, Option(min=10, help="Size of the vocabulary.")] = 8000,
     alphabet: Annotated[str, Option(help="Characters that the vocabulary contains even if the text does not.")] = "",
     layers: Annotated[int, Option(min=1, help="Number of layers.")] = 6,
     width: Annotated[int, Option(min=2, help="Hidden size.")] = 256,
-    heads: Annotated[
-        int | None, Option(min=1, help="Number of attention heads; by default one per 64 hidden units.")
-    ] = None,
+    heads: Annotated[int | None, Option(min=1, help="Number of heads; by default one per 64 hidden units.")] = None,
     norm: Annotated[
         str | None, Option(help="Layer normalisation: post, pre or normformer; by default post, for clm that of Llama.")
     ] = None,

@@ -38,24 +38,15 @@ def similarity(
         str | None, Option(help="Language that is compared with all others; by default all pairs are compared.")
     ] = None,
     index: Annotated[
-        str,
-        Option(
-            help="Similarity indexes, separated by commas; options in brackets, as in matching(centre) or svcca(20)."
-        ),
+        str, Option(help="Similarity indexes separated by commas, with options as in matching(centre) or svcca(20).")
     ] = "cka,anc,matching",
     pool: Annotated[str, Option(help="Vector of a sentence: mean, cls, last or max of its tokens.")] = "mean",
     specials: Annotated[bool, Option("--specials", help="Include special tokens in the pooling.")] = False,
-    sentences: Annotated[
-        int | None, Option(min=2, help="Number of sentences to compare, from the first; by default all.")
-    ] = None,
-    bootstrap: Annotated[
-        int, Option(min=0, help="Number of bootstrap replicates for confidence intervals; 0 for none.")
-    ] = 100,
+    sentences: Annotated[int | None, Option(min=2, help="Number of first sentences to use; by default all.")] = None,
+    bootstrap: Annotated[int, Option(min=0, help="Number of bootstrap replicates for intervals; 0 for none.")] = 100,
     seed: Annotated[int, Option(help="Random seed for the bootstrap.")] = 0,
     neurons: Annotated[int, Option(min=0, help="Number of most and least language-neutral neurons to list.")] = 0,
-    mean: Annotated[
-        bool, Option("--mean", help="Show mean and spread over the language pairs instead of every pair.")
-    ] = False,
+    mean: Annotated[bool, Option("--mean", help="Show mean and spread over language pairs, not every pair.")] = False,
     output: Annotated[
         list[Path] | None,
         Option(

@@ -1,16 +1,19 @@
-"""Shared by the commands that train: corpora of a task, a progress bar, and the message after Ctrl-C."""
+"""Shared by the commands that train: corpora of a task, progress bars, and the message after Ctrl-C."""
 
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isogloss.cli.screen import log_lines, new_progress, print_note, print_repairs
+from isogloss.cli.screen import err, log_lines, new_progress, print_note, print_repairs
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
+    from isogloss.store.entries import Store
+    from isogloss.studies.execution.backends import Job, Outcome
     from isogloss.tasks.task import Task
     from isogloss.training.engine.progress import EpochMetrics
 
@@ -54,3 +57,61 @@ def training_bar() -> Iterator[Callable[[str, EpochMetrics], None]]:
                 print_line(label, f"step {report.step} of {report.steps} · {state}")
 
         yield show_report
+
+
+@contextlib.contextmanager
+def study_progress(store: Store) -> Iterator[Callable[[Job, Outcome, int], None]]:
+    """A progress bar for all jobs and one for each running job; without a terminal, a line for each finished job."""
+    from rich.markup import escape
+    from rich.progress import TaskID
+
+    from isogloss.store.running_jobs import running
+
+    progress = new_progress()
+    if not err.is_terminal:
+        yield _print_outcome
+        return
+    all_runs = progress.add_task("runs", total=None, state="")
+    ended_jobs: set[str] = set()
+    bars: dict[int, TaskID] = {}
+    stop = threading.Event()
+
+    def watch(job: Job, outcome: Outcome, total: int) -> None:
+        if len(ended_jobs) == progress.tasks[0].total:  # the next study starts
+            ended_jobs.clear()
+        if outcome.state in ("done", "failed"):
+            ended_jobs.add(job.name)
+        progress.update(all_runs, completed=len(ended_jobs), total=total)
+
+    def poll() -> None:
+        """Show the progress that the workers report, twice a second."""
+        while not stop.wait(0.5):
+            now = {state["pid"]: state for state in running(store)}
+            for pid in [pid for pid in bars if pid not in now]:
+                progress.remove_task(bars.pop(pid))
+            for pid, state in now.items():
+                bars.setdefault(pid, progress.add_task("", state="") if pid not in bars else bars[pid])
+                best = "" if state.get("best") is None else f"dev {state['best']:.4f}"
+                loss = "" if state.get("loss") is None else f"loss {state['loss']:.3f} "
+                progress.update(
+                    bars[pid],
+                    description=escape(f"  {state.get('label', '')}: {state.get('stage', '')}"),
+                    completed=state.get("step", 0),
+                    total=state.get("steps"),
+                    state=loss + best,
+                )
+
+    with progress:
+        thread = threading.Thread(target=poll, daemon=True)
+        thread.start()
+        try:
+            yield watch
+        finally:
+            stop.set()
+            thread.join()
+
+
+def _print_outcome(job: Job, outcome: Outcome, total: int) -> None:
+    if outcome.state in ("done", "failed", "lost"):
+        reason = f": {outcome.reason.splitlines()[-1]}" if outcome.reason else ""
+        err.print(f"{outcome.state}: {job.label} ({outcome.seconds:.1f} s){reason}", soft_wrap=True, markup=False)

@@ -26,25 +26,15 @@ if TYPE_CHECKING:
 @with_settings("settings", NoisyTrainingSettings, default_of_required="published value of the task")
 def transfer(
     *,
-    model: Annotated[
-        str, Argument(help="Model folder or Hugging Face name; bilstm is the baseline without pretraining.")
-    ],
+    model: Annotated[str, Argument(help="Model folder or Hugging Face name; bilstm: a baseline without pretraining.")],
     task: Annotated[str, Option(help="Task to fine-tune for (see `isogloss ls tasks`).")],
     train: Annotated[Path, Option(help="Training corpus in the source language.")],
     dev: Annotated[Path, Option(help="Development corpus in the source language; the best epoch is chosen on it.")],
-    test: Annotated[
-        list[str], Option(help="TARGET=FILE for every test set; include the source language to get transfer gaps.")
-    ],
-    source: Annotated[
-        str | None, Option(help="Code of the source language; by default taken from the file names.")
-    ] = None,
-    seeds: Annotated[
-        str, Option(help="Number of random seeds, or a list of seeds: 5 means 0,1,2,3,4; '3,' means seed 3.")
-    ] = "1",
+    test: Annotated[list[str], Option(help="TARGET=FILE for every test set; include the source language for gaps.")],
+    source: Annotated[str | None, Option(help="Code of the source language; by default from the file names.")] = None,
+    seeds: Annotated[str, Option(help="Number of seeds, or a list: 5 means 0,1,2,3,4; '3,' means seed 3.")] = "1",
     settings: SettingValues,
-    vectors: Annotated[
-        Path | None, Option(help="File of word vectors for bilstm, with lines of a word and its numbers.")
-    ] = None,
+    vectors: Annotated[Path | None, Option(help="Word vectors for bilstm: lines of a word and its numbers.")] = None,
     reinit: Annotated[
         str | None, Option(help="Layers to re-initialise before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
     ] = None,
@@ -62,9 +52,7 @@ def transfer(
     anchor: Annotated[
         str, Option(help="Reference model of --continual: original, adjusted, or the folder of the original model.")
     ] = "original",
-    grid: Annotated[
-        bool, Option("--grid", help="Search batch size and learning rate on the development corpus first.")
-    ] = False,
+    grid: Annotated[bool, Option("--grid", help="Search batch size and learning rate on --dev first.")] = False,
     folder: Annotated[
         Path | None,
         Option(
@@ -136,9 +124,7 @@ def transfer(
                 settings_for(chosen_task.defaults, **settings),
                 seed=seed_numbers[0],
                 out=folder,
-                progress=lambda tried, report: show_report(
-                    f"batch {tried.batch}, rate {tried.learning_rate:g}", report
-                ),
+                progress=lambda spec, report: show_report(f"batch {spec.batch}, rate {spec.learning_rate:g}", report),
             )
             show_frame("grid search: scores on the development corpus", searched.frame, ".4g")
             settings |= {"batch": searched.best.batch, "learning_rate": searched.best.learning_rate}

@@ -17,17 +17,13 @@ if TYPE_CHECKING:
 
 
 def transliterate(
-    file: Annotated[
-        Path, Argument(help="Treebank, NER, NLI, QA, parallel TSV or raw text, plain or compressed (.gz, .xz, .bz2).")
-    ],
+    file: Annotated[Path, Argument(help="Treebank, NER, NLI, QA, parallel TSV or raw text, also .gz, .xz or .bz2.")],
     output: Annotated[Path, Option("--out", "-o", help="File for the result, in the format of the input.")],
     lang: Annotated[str | None, Option(help="Language code; by default taken from the file name.")] = None,
     scheme: Annotated[
         str | None, Option(help="Transliteration scheme (see `isogloss ls schemes`); by default that of the language.")
     ] = None,
-    inverse: Annotated[
-        bool, Option("--inverse", help="Convert back to the original script, if the scheme is reversible.")
-    ] = False,
+    inverse: Annotated[bool, Option("--inverse", help="Convert back to the original script, if reversible.")] = False,
     seed: Annotated[int, Option(help="Random seed for the scheme 'permutation'.")] = 0,
     format: Annotated[
         str | None,

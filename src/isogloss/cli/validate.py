@@ -27,9 +27,7 @@ def validate(
     gpus: Annotated[
         str, Option(help="Estimate the duration of a study on these numbers of GPUs, with one job on each: 1,8,64.")
     ] = "",
-    stack: Annotated[
-        int, Option(min=1, help="With --gpus: the number of runs trained as one stack, as in `isogloss run`.")
-    ] = 1,
+    stack: Annotated[int, Option(min=1, help="With --gpus: number of runs in a stack, as in `isogloss run`.")] = 1,
 ) -> None:
     """Check a corpus or a study file: describe it, or report the first error with its line."""
     if file.suffix in (".yaml", ".yml") and format is None:

@@ -68,15 +68,11 @@ def similarity_section(inputs: ReportInputs) -> Section:
 def reinit_section(inputs: ReportInputs) -> Section:
     """RANDOM-INIT: the effect of re-initialising pairs of layers in the source and in other languages."""
     results = inputs.results
-    reinit_rows = results.frame.filter(pl.col("changes").is_in([REFERENCE, *PAIRS]))
-    reinit_inputs = replace(
-        inputs, results=replace(results, frame=reinit_rows, curves=Curves(results.curves.frame.clear()))
-    )
+    frame = results.frame.filter(pl.col("changes").is_in([REFERENCE, *PAIRS]))
+    reinit_inputs = replace(inputs, results=replace(results, frame=frame, curves=Curves(results.curves.frame.clear())))
     statistics = compute_statistics(reinit_inputs)
     other_languages = statistics.means.sort("delta", descending=False)
-    source_deltas = {
-        row["change"]: row["delta"] for row in statistics.deltas.filter(target=SOURCE).iter_rows(named=True)
-    }
+    source_deltas = dict(statistics.deltas.filter(target=SOURCE).select("change", "delta").iter_rows())
     descriptions = [
         f"layers {row['change']}: {signed_points(row['delta'])} points of {row['metric']} on average in other "
         f"languages, {signed_points(source_deltas[row['change']])} in {SOURCE} itself"

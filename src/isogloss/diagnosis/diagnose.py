@@ -173,10 +173,8 @@ class _Diagnosis:
         outcome = self._run(comparison_study(self.inputs))
         start = start_search(outcome, self.metric)
         self.runner.remove_networks([outcome], outcome.best_run(start.best.system, self.metric))
-        budget_seconds = None if budget is None else 60 * budget
-        state = search_remedies(
-            start, selected, self.runner, self.inputs, self.metric, budget_seconds, self.report_progress
-        )
+        seconds = None if budget is None else 60 * budget
+        state = search_remedies(start, selected, self.runner, self.inputs, self.metric, seconds, self.report_progress)
         models = outcome.plan.study.models
         baselines = [name for name in BASELINES if name in models]
         pairs = [(system, baseline) for system in MODEL_SYSTEMS if system in models for baseline in baselines]

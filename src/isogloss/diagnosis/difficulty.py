@@ -64,9 +64,7 @@ def classify(differences: Sequence[Difference]) -> Classification:
     >>> result.level, result.sure
     ('Intermediate', False)
     """
-    plain, adapted = (
-        [difference for difference in differences if difference.system == system] for system in MODEL_SYSTEMS
-    )
+    plain, adapted = ([row for row in differences if row.system == system] for system in MODEL_SYSTEMS)
     if below_no_baseline(plain):
         return _classification("Easy", plain)
     if not adapted:
@@ -124,9 +122,7 @@ def _difference_row(
 
 def _worst(differences: Sequence[Difference]) -> Difference:
     """The difference that decides that a system is below a baseline: the lowest, significant ones first."""
-    return min(
-        differences, key=lambda difference: (not (difference.significant and difference.delta < 0), difference.delta)
-    )
+    return min(differences, key=lambda row: (not (row.significant and row.delta < 0), row.delta))
 
 
 def _classification(level: Level, differences: Sequence[Difference]) -> Classification:

@@ -71,9 +71,7 @@ def estimate_score(
         return Estimate(source, source_score, None, None, None, why)
     if not names:
         return Estimate(source, source_score, None, None, None, "no facts about the languages")
-    gaps = pl.DataFrame(
-        [{"target": other, "gap": source_score - means[other], **features[other]} for other in labelled]
-    )
+    gaps = pl.DataFrame([{"target": code, "gap": source_score - means[code], **features[code]} for code in labelled])
     unlabelled = pl.DataFrame([{"target": lang, **features[lang]}])
     prediction = predict_gaps(gaps, unlabelled, names, confidence=INTERVAL_CONFIDENCE).row(0, named=True)
     low, high = (None if gap is None else source_score - gap for gap in (prediction["high"], prediction["low"]))

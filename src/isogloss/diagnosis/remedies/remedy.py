@@ -26,10 +26,8 @@ class LanguageFindings:
     @property
     def vocabulary_misfit(self) -> bool:
         """Whether the tokenizer splits the text into many or unknown sub-words."""
-        return (
-            self.statistics.unknown_words > MAX_UNKNOWN_WORD_SHARE
-            or self.statistics.subwords_per_word > MAX_SUBWORDS_PER_WORD
-        )
+        unknown, subwords = self.statistics.unknown_words, self.statistics.subwords_per_word
+        return unknown > MAX_UNKNOWN_WORD_SHARE or subwords > MAX_SUBWORDS_PER_WORD
 
     @property
     def script_differs_from_relative(self) -> bool:
