@@ -27,7 +27,7 @@ from isogloss.metrics.attachment import Arc
 from isogloss.models.heads.biaffine import ARC_UNITS, RELATION_UNITS, BiaffineParser
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
-from isogloss.tasks.parser_outputs import RELATIONS
+from isogloss.tasks.parse import RELATIONS
 from isogloss.tasks.task import Labels
 from isogloss.training.engine.settings import settings_for
 from isogloss.training.finetuning.evaluation import CPU_TOKENS, DEVICE_TOKENS, predict, score_predictions

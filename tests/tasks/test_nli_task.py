@@ -18,7 +18,7 @@ from isogloss.corpora.kinds.nli import NliPair, mixed_language
 from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import nli
-from isogloss.tasks.pairs import longest_first, pair_frame
+from isogloss.tasks.texts import longest_first, pair_frame
 
 Tiny = Callable[[str], LoadedModel]
 LABELS = {"label": ("entailment", "neutral", "contradiction")}

@@ -20,7 +20,7 @@ from isogloss.corpora.lab.laboratory import Laboratory
 from isogloss.models.heads.biaffine import BiaffineParser
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
-from isogloss.tasks import parse, parser_outputs
+from isogloss.tasks import parse
 from isogloss.tasks.examples import Batch, collate
 
 Tiny = Callable[[str], LoadedModel]
@@ -157,4 +157,4 @@ def test_half_annotated_trees_are_refused_with_their_name() -> None:
 
 def test_relations_without_a_root_label(tiny: Tiny) -> None:
     scores = torch.tensor([[[0.0, 1.0]]])
-    assert parser_outputs.best_relations(scores, torch.tensor([[0]]), {"relations": ("a", "b")}).tolist() == [[1]]
+    assert parse.best_relations(scores, torch.tensor([[0]]), {"relations": ("a", "b")}).tolist() == [[1]]

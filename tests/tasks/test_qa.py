@@ -22,7 +22,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import qa
 from isogloss.tasks.examples import Example, collate
-from isogloss.tasks.spans import best_spans, token_spans
+from isogloss.tasks.texts import best_spans, token_spans
 
 Tiny = Callable[[str], LoadedModel]
 FAMILIES = ["bert", "xlm-roberta", "mt5", "llama", "modernbert", "qwen2", "gemma3_text"]

@@ -8,7 +8,7 @@ one window of characters in which every word begins with a marker; its index is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,7 +21,7 @@ from isogloss.models.bilstm.networks import UNKNOWN_WORD, Sentences
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.tasks import TASKS
 from isogloss.tasks.examples import Batch, Example
-from isogloss.tasks.task import BilstmParts, Labels, Task, TaskDefaults
+from isogloss.tasks.task import BilstmParts, Item, Labels, Task, TaskDefaults
 
 WORDS, CHARACTERS, VECTORS, LENGTHS = "words", "characters", "vectors", "lengths"
 MIN_OCCURRENCES = 2  # of a word or character; rarer ones are unknown
@@ -74,17 +74,15 @@ def vocabulary(sentences: Iterable[Sequence[str]]) -> Labels:
     >>> vocabulary([["Da", "da", "de"]])
     {'words': ('da',), 'characters': ('a', 'd')}
     """
-    words = Counter(word for sentence in sentences for word in sentence)
     lowered, characters = Counter[str](), Counter[str]()
-    for word, count in words.items():
+    for word, count in Counter(word for sentence in sentences for word in sentence).items():
         lowered[word.lower()] += count
         for character in word:
             characters[character] += count
-    return {WORDS: _frequent(lowered), CHARACTERS: _frequent(characters)}
-
-
-def _frequent(counts: Counter[str]) -> tuple[str, ...]:
-    return tuple(sorted(symbol for symbol, count in counts.items() if count >= MIN_OCCURRENCES))
+    return {
+        name: tuple(sorted(symbol for symbol, count in counts.items() if count >= MIN_OCCURRENCES))
+        for name, counts in ((WORDS, lowered), (CHARACTERS, characters))
+    }
 
 
 def encode(parts: BilstmParts, model: LoadedModel, corpus: AnyCorpus, labels: Labels) -> list[Example]:
@@ -92,25 +90,23 @@ def encode(parts: BilstmParts, model: LoadedModel, corpus: AnyCorpus, labels: La
     words = {word: number for number, word in enumerate(labels[WORDS], 1)}
     characters = {character: number for number, character in enumerate(labels[CHARACTERS], FIRST_CHARACTER_ID)}
     vectors: dict[str, int] = model.tokenizer.get_vocab()
-    examples = []
-    for item in corpus:
+
+    def character_ids(word: str) -> list[int]:
+        return [WORD_START_ID, *(characters.get(c, UNKNOWN_CHARACTER_ID) for c in truncate_word(word))]
+
+    def example(item: Item) -> Example:
+        ids = [character_ids(word) for word in item.words]
+        lengths = np.array(list(map(len, ids)), dtype=np.int64)
         columns = {
             WORDS: [words.get(word.lower(), UNKNOWN_WORD) for word in item.words],
             VECTORS: [vectors.get(word, vectors.get(word.lower(), UNKNOWN_VECTOR)) for word in item.words],
             **parts.gold_arrays(item, labels),
         }
-        examples.append(_character_example(item.words, characters, columns))
-    return examples
+        arrays = {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
+        arrays |= {"window": np.zeros_like(lengths), "position": lengths.cumsum() - lengths, LENGTHS: lengths}
+        return Example((np.concatenate(ids).astype(np.int32),), arrays=arrays)
 
-
-def _character_example(
-    words: Sequence[str], characters: Mapping[str, int], columns: Mapping[str, Sequence[int]]
-) -> Example:
-    ids = [[WORD_START_ID, *(characters.get(c, UNKNOWN_CHARACTER_ID) for c in truncate_word(word))] for word in words]
-    lengths = np.array(list(map(len, ids)), dtype=np.int64)
-    arrays = {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
-    arrays |= {"window": np.zeros_like(lengths), "position": lengths.cumsum() - lengths, LENGTHS: lengths}
-    return Example((np.concatenate(ids).astype(np.int32),), arrays=arrays)
+    return [example(item) for item in corpus]
 
 
 def truncate_word(word: str) -> str:

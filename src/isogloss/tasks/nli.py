@@ -22,8 +22,8 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
 from isogloss.tasks.losses import mean_cross_entropy, mean_entropy
-from isogloss.tasks.pairs import longest_first, pair_frame, token_ids
 from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
+from isogloss.tasks.texts import longest_first, pair_frame, token_ids
 
 LABEL = "label"
 

@@ -2,7 +2,7 @@
 
 The question is followed by overlapping windows of the paragraph. In training, a window that does not contain the whole
 answer is labelled with its first token, as is usual for SQuAD. The answer is the best span of all windows by the sum of
-its two scores (see `spans.py`). Answers are normalised as in MLQA if the paragraph is in one of its languages, else as
+its two scores (see `texts.py`). Answers are normalised as in MLQA if the paragraph is in one of its languages, else as
 in SQuAD.
 """
 
@@ -26,9 +26,8 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
 from isogloss.tasks.losses import mean_cross_entropy, mean_entropy
-from isogloss.tasks.pairs import PairFrame, pair_frame, token_ids
-from isogloss.tasks.spans import TokenSpans, best_spans, token_spans
 from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
+from isogloss.tasks.texts import PairFrame, TokenSpans, best_spans, pair_frame, token_ids, token_spans
 from isogloss.tasks.windows import window_starts
 
 MAX_INPUT_TOKENS, MAX_QUESTION_TOKENS, WINDOW_STEP_TOKENS = 384, 64, 128  # tokens; as published for BERT on SQuAD

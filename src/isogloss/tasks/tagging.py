@@ -72,11 +72,7 @@ def tagging_task(
         gold=gold,
         annotate=annotate,
         bilstm=BilstmParts(
-            bilstm,
-            partial(_bilstm_network, crf=crf),
-            _crf_loss if crf else _bilstm_loss,
-            _predict_bilstm,
-            gold_arrays,
+            bilstm, partial(_bilstm_network, crf=crf), _crf_loss if crf else _bilstm_loss, _predict_bilstm, gold_arrays
         ),
     )
 

@@ -19,7 +19,7 @@ from isogloss.results.comparisons.example_tests import COUNTS_BY_FIELDS, SCORE_N
 from isogloss.tasks import TASKS
 from isogloss.tasks.qa import gold as qa_gold
 from isogloss.training.finetuning.evaluation import Evaluation
-from isogloss.training.finetuning.result_rows import prediction_rows
+from isogloss.training.finetuning.target_evaluation import prediction_rows
 
 random = np.random.default_rng(0)
 

@@ -69,5 +69,5 @@ def test_training_with_both_is_reproducible(bert: LoadedModel) -> None:
 def test_a_model_without_sub_words_cannot_drop_any() -> None:
     model = bilstm()
     task = task_for_model(model, POS)
-    with pytest.raises(UsageError, match="knows BPE, WordPiece and Unigram"):
+    with pytest.raises(UsageError, match="supports BPE, WordPiece and Unigram, not the tokenizer of 'bilstm'"):
         finetune(model, task, BANK, BANK[:4], noisy(subword_dropout=0.2), seed=1)

@@ -23,7 +23,7 @@ from isogloss.tasks import TASKS
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.finetuning import transfer as module
-from isogloss.training.finetuning.stored_results import read_finetuned
+from isogloss.training.finetuning.finetuned_files import load_finetuned
 
 TRAIN, DEV = treebank(24), treebank(8, seed=1)
 TEST = {"fr": treebank(9, "fr"), "en": treebank(7, seed=2), "ru": treebank(5, "ru")}
@@ -163,7 +163,7 @@ def test_an_interrupted_run_goes_on_to_the_same_end(bert: LoadedModel, tmp_path:
     assert not work.exists() and sorted(id.partition("-")[0] for id in store.ids()) == ["evaluation", "finetuned"]
     assert {path.name for path in store.place(work.name).iterdir()} == {"log.tsv", "manifest.json", "model"}
     stores = [Store(tmp_path / name) for name in ("whole", "parts")]
-    networks = [read_finetuned(found.need(work.name).checked_folder()).network for found in stores]
+    networks = [load_finetuned(found.need(work.name).checked_folder() / "model").network for found in stores]
     assert fingerprint(networks[0]) == fingerprint(networks[1])
 
 

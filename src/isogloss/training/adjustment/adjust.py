@@ -135,10 +135,8 @@ def adjust(
     run = digest(ADJUSTMENT_VERSION, model_identity(loaded), [corpus_identity(corpus) for corpus in bitexts], *options)
     folder = None if out is None else Path(out)
     if folder and is_finished(folder, run):
-        head: Literal["mlm", "clm"] | None = (
-            None if loaded.network is loaded.body else "clm" if loaded.family.causal else "mlm"
-        )
-        return load_model(folder, head=head, device=original.device)
+        head: Literal["mlm", "clm"] = "clm" if loaded.family.causal else "mlm"
+        return load_model(folder, head=None if loaded.network is loaded.body else head, device=original.device)
     objective = adjustment_objective(original, examples, AlignmentLoss(original, resolved, loss, len(bitexts)))
     adjusted, checkpoints = clone(original), None
     if folder:

@@ -41,22 +41,16 @@ def encode_pairs(
     examples: list[Example] = []
     for number, bitext in enumerate(bitexts):
         pairs = filter_links(
-            bitext,
-            one_to_one=options.one_to_one,
-            drop_identical=options.drop_identical,
-            max_words=options.max_words,
+            bitext, one_to_one=options.one_to_one, drop_identical=options.drop_identical, max_words=options.max_words
         )
         encode = encode_pieces if options.words == PIECES else encode_words
-        encoded = zip(*(encode(model, side) for side in _sides(pairs)), strict=True)
-        candidates = (_example(model, texts, pair, number, options) for pair, texts in zip(pairs, encoded, strict=True))
+        sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        encoded = zip(pairs, encode(model, sources), encode(model, targets), strict=True)
+        candidates = (_example(model, (source, target), pair, number, options) for pair, source, target in encoded)
         examples += [example for example in candidates if example]
     if not examples:
         raise UsageError("nothing to adjust on: no sentence pair has a sure link that takes part")
     return tuple(examples)
-
-
-def _sides(pairs: Corpus[AlignedPair]) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    return [pair.source for pair in pairs], [pair.target for pair in pairs]
 
 
 @dataclass(frozen=True)

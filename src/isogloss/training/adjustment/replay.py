@@ -52,11 +52,11 @@ class AlignmentReplay:
 
     def bind(self, original: LoadedModel, adjusted: LoadedModel, seed: int) -> BoundReplay:
         """The loss of one run: `original` is the model before all interventions, `adjusted` the fine-tuned one."""
-        if self.anchor == "original":
+        anchor = self.anchor
+        if anchor == "original":
             _check_original(original)
-        anchor = (
-            {"original": original, "adjusted": adjusted}[self.anchor] if isinstance(self.anchor, str) else self.anchor
-        )
+        if isinstance(anchor, str):
+            anchor = {"original": original, "adjusted": adjusted}[anchor]
         _check_compatible(anchor, adjusted)
         return BoundReplay(self, anchor, seed)
 

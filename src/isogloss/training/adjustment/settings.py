@@ -17,10 +17,8 @@ PairedTokens = Literal["words+specials", "words", "cls", "cls+sep", "all"]
 class PairOptions:
     """Which words take part in adjustment, and which vector represents a word.
 
-    `words="pieces"`: the bitext links sub-words, which are the tokens of the tokenizer. `regularise`: the source
-    vectors that are kept close to the original model: all "words" with the special tokens that take part, or "all"
-    units, as in the released code. `one_to_one`, `drop_identical`, `max_words`: see `filter_links`; the released code
-    uses the first two, and at most 64 words.
+    `regularise="words"` includes the special tokens that take part. The last three options: see `filter_links`; the
+    released code uses the first two of them, and at most 64 words.
     """
 
     words: Annotated[

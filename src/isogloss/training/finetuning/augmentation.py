@@ -21,11 +21,8 @@ def training_examples(
     noise_rate, subword_dropout = settings.character_noise, settings.subword_dropout
     examples: list[Example] = []
     for epoch in range(settings.epochs):
-        noisy_model = (
-            with_subword_dropout(model, subword_dropout, derive_seed(seed, "epoch", epoch))
-            if subword_dropout
-            else model
-        )
+        dropout_seed = derive_seed(seed, "epoch", epoch)
+        noisy_model = with_subword_dropout(model, subword_dropout, dropout_seed) if subword_dropout else model
         noisy = noise(corpus, noise_rate, seed=seed, epoch=epoch) if noise_rate else corpus
         examples += task.encode(noisy_model, noisy, labels)
     return examples, settings.epochs

@@ -68,7 +68,17 @@ def finetune(
     The same seed gives the same weights, bit for bit on a CPU. `extra_loss` is added to the task's loss in every step;
     if it has the attribute `shaped` (see `objective.py`), steps can still be recorded on a GPU.
     """
-    return _finetune([model], task, train, dev, settings, [seed], extra_loss, checkpoints, progress)[0]
+    return finetune_stacked(
+        [model],
+        task,
+        train,
+        dev,
+        settings,
+        seeds=[seed],
+        extra_loss=extra_loss,
+        checkpoints=checkpoints,
+        progress=progress,
+    )[0]
 
 
 def finetune_stacked(
@@ -79,16 +89,26 @@ def finetune_stacked(
     settings: TrainingSettings,
     *,
     seeds: Sequence[int],
+    extra_loss: ExtraLoss | None = None,
     checkpoints: Checkpoints | None = None,
     progress: ProgressCallback | None = None,
 ) -> list[FineTuned]:
     """Fine-tune several models, each with its seed, as one stacked network; faster on a GPU than one by one.
 
-    `can_stack` must be true.
+    For more than one model, `can_stack` must be true, and `extra_loss` is not supported.
     """
-    if not can_stack(models, task, train, settings, seeds):
+    check_corpus(task, train, "train")
+    check_corpus(task, dev, "dev")
+    if len(models) > 1 and not can_stack(models, task, train, settings, seeds):
         raise UsageError("only models of one shape, with one tokenizer and equal settings, can be trained as one stack")
-    return _finetune(models, task, train, dev, settings, seeds, None, checkpoints, progress)
+    labels = task.labels(train)
+    networks = init_networks(models, task, labels, seeds)
+    minimised = objective(models[0], task, train, dev, labels, extra_loss, settings, seeds[0])
+    logs = train_stacked(networks, minimised, settings, seeds=seeds, checkpoints=checkpoints, progress=progress)
+    return [
+        FineTuned(task, model, labels, network, tuple(log))
+        for model, network, log in zip(models, networks, logs, strict=True)
+    ]
 
 
 def can_stack(
@@ -99,9 +119,8 @@ def can_stack(
     With several seeds, noise and batches by number of tokens would differ between the models.
     """
     tokenizers = [model.tokenizer for model in models]
-    if settings.accumulate > 1 or init_distributed().world_size > 1:
-        return False
-    if len(set(seeds)) > 1 and (settings.tokens or isinstance(settings, NoisyTrainingSettings)):
+    batches_differ = len(set(seeds)) > 1 and (settings.tokens or isinstance(settings, NoisyTrainingSettings))
+    if settings.accumulate > 1 or init_distributed().world_size > 1 or batches_differ:
         return False
     if not all(tokenizer.is_fast for tokenizer in tokenizers) or len({model.max_length for model in models}) > 1:
         return False
@@ -110,31 +129,6 @@ def can_stack(
     labels = task.labels(train)
     with seeded(0):
         return stackable([model.body for model in models]) and stackable([task.network(models[0], labels)])
-
-
-def _finetune(
-    models: Sequence[LoadedModel],
-    task: Task,
-    train: AnyCorpus,
-    dev: AnyCorpus,
-    settings: TrainingSettings,
-    seeds: Sequence[int],
-    extra_loss: ExtraLoss | None,
-    checkpoints: Checkpoints | None,
-    progress: ProgressCallback | None,
-) -> list[FineTuned]:
-    check_corpus(task, train, "train")
-    check_corpus(task, dev, "dev")
-    labels = task.labels(train)
-    networks = init_networks(models, task, labels, seeds)
-    training_objective = objective(models[0], task, train, dev, labels, extra_loss, settings, seeds[0])
-    logs = train_stacked(
-        networks, training_objective, settings, seeds=seeds, checkpoints=checkpoints, progress=progress
-    )
-    return [
-        FineTuned(task, model, labels, network, tuple(log))
-        for model, network, log in zip(models, networks, logs, strict=True)
-    ]
 
 
 def init_networks(models: Sequence[LoadedModel], task: Task, labels: Labels, seeds: Sequence[int]) -> list[nn.Module]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import inspect
 import json
 import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, cast
 
 import torch
 import transformers
@@ -69,7 +70,7 @@ def load_finetuned(
     labels = {name: tuple(values) for name, values in metadata["labels"].items()}
     target_device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     saved, tokenizer = _read_network(folder, _network_class(folder, metadata["class"]))
-    body = saved.base_model if metadata["whole"] else saved
+    body = body_of(saved) if metadata["whole"] else saved
     if isinstance(body, WordVectors):
         model = wrap_bilstm(str(folder), body, tokenizer)
     else:
@@ -88,7 +89,10 @@ def _read_network(
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
             has_pooler = "add_pooling_layer" in inspect.signature(network_class).parameters
             options = {"add_pooling_layer": False} if has_pooler else {}  # a body without head has none
-            network, loading_info = network_class.from_pretrained(
+            read = cast(
+                Callable[..., tuple[PreTrainedModel, Mapping[str, Sequence[str]]]], network_class.from_pretrained
+            )
+            network, loading_info = read(
                 folder, dtype=torch.float32, use_safetensors=True, output_loading_info=True, **options
             )
     except Exception as error:  # damaged files raise errors of many kinds
@@ -140,10 +144,10 @@ def _network_class(folder: Path, name: str) -> type[PreTrainedModel]:
     if not module.startswith("transformers.models."):
         raise UsageError(f"{folder}: '{name}' is not a class of the transformers package, so it is not loaded")
     try:
-        network_class = getattr(import_module(module), attribute)
-        if issubclass(network_class, PreTrainedModel):
-            return network_class
-    except (ImportError, AttributeError, TypeError):
-        pass
+        network_class: object = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError):
+        network_class = None
+    if isinstance(network_class, type) and issubclass(network_class, PreTrainedModel):
+        return network_class
     got = f"no {name} in transformers {transformers.__version__}"
     raise InputError(folder / METADATA_FILE, "a class that the installed transformers has", got)

@@ -60,21 +60,16 @@ def grid_search(
     def row(candidate: TrainingSettings) -> GridRow:
         def compute() -> GridRow:
             on_epoch = (lambda metrics: progress(candidate, metrics)) if progress else None
-            return _row(candidate, task, finetune(model, task, train, dev, candidate, seed=seed, progress=on_epoch).log)
+            log = finetune(model, task, train, dev, candidate, seed=seed, progress=on_epoch).log
+            best = max(log, key=lambda metrics: metrics.score or 0.0)
+            columns = {"batch": candidate.batch, "learning_rate": candidate.learning_rate, "epoch": best.epoch}
+            return {**columns, "metric": task.main_metric, "value": best.score}
 
-        if store is None:
-            return compute()
         id = f"grid-{digest(*identity, asdict(candidate))}"
         return read_or_compute(store, id, read=_read, compute=compute, write=_write, device=model.device)
 
     frame = pl.DataFrame([row(candidate) for candidate in candidates])
     return Grid(frame, candidates[frame["value"].arg_max() or 0])
-
-
-def _row(settings: TrainingSettings, task: Task, log: Sequence[EpochMetrics]) -> GridRow:
-    best = max(log, key=lambda metrics: metrics.score or 0.0)
-    candidate = {"batch": settings.batch, "learning_rate": settings.learning_rate, "epoch": best.epoch}
-    return {**candidate, "metric": task.main_metric, "value": best.score}
 
 
 def _read(folder: Path) -> GridRow:

@@ -18,18 +18,16 @@ import torch
 
 from isogloss.results.rows.results import Results
 from isogloss.store.entries import Damaged, Entry, Store
-from isogloss.tasks.task import Task
-from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.finetuning.finetune import FineTuned
-from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
+from isogloss.training.finetuning.finetuned_files import save_finetuned
 
 LOCK_POLL_SECONDS = 1.0
 T = TypeVar("T")
 
 
 def read_or_compute(
-    store: Store,
+    store: Store | None,
     id: str,
     *,
     read: Callable[[Path], T],
@@ -37,12 +35,14 @@ def read_or_compute(
     write: Callable[[T, Path], None],
     device: torch.device,
 ) -> T:
-    """The stored entry, or the computed value, which is written first.
+    """The stored entry, or the computed value, which is written first; without a store, the computed value.
 
     While another process computes the same entry, this one waits for it. A damaged entry is quarantined and
     recomputed. Of several workers of one training (torchrun) the main process decides and writes. `device`: where
     workers exchange that decision.
     """
+    if store is None:
+        return compute()
     workers = init_distributed()
     if not workers.is_main:
         if workers.broadcast(0.0, device):
@@ -80,21 +80,11 @@ def _intact_entry(store: Store, id: str) -> Entry | None:
         return None
 
 
-def finetuned_checkpoints(store: Store, id: str, steps: int | None = None, min_seconds: float = 0.0) -> Checkpoints:
-    """The checkpoints of a fine-tuning in the work folder of its entry."""
-    return Checkpoints(store.work(id) / "checkpoints", id, steps=steps, min_seconds=min_seconds)
-
-
 def write_finetuned(tuned: FineTuned, folder: Path) -> None:
-    """Write network and log of a fine-tuning into the folder of an entry."""
+    """Write network (see `load_finetuned`) and log of a fine-tuning into the folder of an entry."""
     save_finetuned(tuned, folder / "model")
     log = pl.DataFrame([asdict(metrics) for metrics in tuned.log])
     (folder / "log.tsv").write_text(log.write_csv(separator="\t"), encoding="utf-8")
-
-
-def read_finetuned(folder: Path, device: str | torch.device | None = None, task: Task | None = None) -> FineTuned:
-    """The network that `write_finetuned` wrote; `task` only if it is not registered."""
-    return load_finetuned(folder / "model", device=device, task=task)
 
 
 def write_evaluation(results: Results, folder: Path) -> None:

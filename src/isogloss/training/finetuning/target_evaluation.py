@@ -1,18 +1,24 @@
-"""Evaluation of a fine-tuned network on the dev set of its source and on the test sets of all targets."""
+"""Evaluation of a fine-tuned network on the dev set of its source and the test sets of all targets, as rows."""
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+
+import polars as pl
 
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.interventions.adapters import UseAdapter
-from isogloss.results.rows.results import Results
+from isogloss.results.rows.results import RESULT_COLUMNS, Results
 from isogloss.tasks.task import Task
 from isogloss.training.finetuning.adapter_swapping import swap_adapter
 from isogloss.training.finetuning.evaluation import Evaluation, evaluate
 from isogloss.training.finetuning.finetune import FineTuned
-from isogloss.training.finetuning.result_rows import RunColumns, prediction_rows, result_rows
+
+RunColumns = Mapping[str, object]  # column → value
+Evaluations = Mapping[tuple[str, str], Evaluation]  # by split and target
 
 
 def evaluate_targets(
@@ -24,16 +30,10 @@ def evaluate_targets(
     run_columns: RunColumns,
     swap: Mapping[str, UseAdapter] | None = None,
 ) -> Results:
-    """Rows and predictions of a fine-tuned network.
+    """Rows and predictions of a fine-tuned network, for test corpora by name of the target.
 
-    Args:
-        tuned: The network.
-        task: Its task.
-        source: Language of the training corpus.
-        dev: Development corpus of the source language.
-        test: Test corpora by name of the target.
-        run_columns: The values of the columns that identify the run (run, model, changes, seed).
-        swap: Language adapter by test set, which replaces the adapter of the training language.
+    `run_columns` are the values of the columns that identify the run (run, model, changes, seed). `swap` are language
+    adapters by test set, which replace the adapter of the training language.
     """
     corpora = {**{("test", name): corpus for name, corpus in test.items()}, ("dev", source): dev}
     swaps = {("test", name): adapter for name, adapter in (swap or {}).items()}
@@ -61,3 +61,48 @@ def is_degenerate(evaluation: Evaluation) -> bool:
     """
     constant = [all(value == values[0] for value in values) for values in (evaluation.predictions, evaluation.gold)]
     return constant == [True, False]
+
+
+def result_rows(evaluations: Evaluations, run_columns: RunColumns) -> pl.DataFrame:
+    """One row per corpus and metric; `run_columns` are the values of the columns that all rows share."""
+    shared = {"study": "", **run_columns}
+    rows = [
+        {**shared, "split": split, "target": target, "metric": metric, "value": value, "n": len(evaluation.gold)}
+        for (split, target), evaluation in evaluations.items()
+        for metric, value in evaluation.scores.items()
+    ]
+    return pl.DataFrame(rows, schema=RESULT_COLUMNS)
+
+
+def prediction_rows(evaluations: Evaluations, run_columns: RunColumns) -> pl.DataFrame:
+    """One row per item of the test sets."""
+    parts = [
+        _item_rows(evaluation, {**run_columns, "target": target})
+        for (split, target), evaluation in evaluations.items()
+        if split == "test"
+    ]
+    return pl.concat(parts, how="vertical_relaxed") if parts else pl.DataFrame()
+
+
+def _item_rows(evaluation: Evaluation, run_columns: RunColumns) -> pl.DataFrame:
+    """The rows of one test set, built by column, which takes half as long as by row."""
+    size = len(evaluation.gold)
+    counts = {
+        f"{metric}.{name}": [getattr(each, name) for each in counted]
+        for metric, counted in evaluation.counts.items()
+        for name in vars(counted[0])
+    }
+    columns = {name: [value] * size for name, value in run_columns.items()} | {
+        "item": range(size),
+        "gold": list(map(ENCODER.encode, evaluation.gold)),
+        "prediction": list(map(ENCODER.encode, evaluation.predictions)),
+        "text": list(map(ENCODER.encode, evaluation.texts)) if evaluation.texts else [None] * size,
+    }
+    return pl.DataFrame(columns | counts, schema_overrides={"text": pl.String})
+
+
+def _to_json_value(value: object) -> object:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, default=_to_json_value)  # created once, not for every value

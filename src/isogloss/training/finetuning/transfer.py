@@ -26,15 +26,15 @@ from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_for_model
 from isogloss.tasks.task import Task
 from isogloss.training.adjustment.replay import AlignmentReplay
+from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.engine.settings import Precision, TrainingSettings, settings_for
 from isogloss.training.finetuning.finetune import ExtraLoss, FineTuned, check_corpus, finetune
+from isogloss.training.finetuning.finetuned_files import load_finetuned
 from isogloss.training.finetuning.stored_results import (
-    finetuned_checkpoints,
     read_evaluation,
-    read_finetuned,
     read_or_compute,
     write_evaluation,
     write_finetuned,
@@ -125,8 +125,9 @@ def transfer(
         check_corpus(task, corpus, role)
     for name in swap or {}:
         check_name(name, test, "test set to swap adapters for")
+    loaded, store = model if isinstance(model, LoadedModel) else load_model(model), None if out is None else Store(out)
     experiment = Experiment(
-        model if isinstance(model, LoadedModel) else load_model(model),
+        loaded,
         task,
         train,
         dev,
@@ -135,7 +136,7 @@ def transfer(
         dict(swap or {}),
         settings,
         continual,
-        None if out is None else Store(out),
+        store,
         checkpoint_steps,
     )
     runs = [experiment.run(seed, progress) for seed in _check_seeds(seeds)]
@@ -175,6 +176,7 @@ class Experiment:
         id = f"finetuned-{self.task.name}-{self.train.lang}-seed{seed}-{run}"
 
         def train() -> FineTuned:
+            folder = self.store.work(id) / "checkpoints" if self.store else None
             return finetune(
                 model,
                 self.task,
@@ -183,32 +185,23 @@ class Experiment:
                 self.settings,
                 seed=seed,
                 extra_loss=extra_loss,
-                checkpoints=finetuned_checkpoints(self.store, id, self.checkpoint_steps) if self.store else None,
+                checkpoints=Checkpoints(folder, id, steps=self.checkpoint_steps) if folder else None,
                 progress=(lambda metrics: progress(seed, metrics)) if progress else None,
             )
 
+        def read(folder: Path) -> FineTuned:
+            return load_finetuned(folder / "model", device=model.device, task=self.task)
+
         def evaluate() -> Results:
             run_columns = {"run": run, "model": Path(self.model.name).name, "changes": self.changes, "seed": seed}
-            tuned = train() if self.store is None else read_or_compute(
-                self.store,
-                id,
-                read=lambda folder: read_finetuned(folder, model.device, self.task),
-                compute=train,
-                write=write_finetuned,
-                device=model.device,
-            )  # fmt: skip
+            tuned = read_or_compute(
+                self.store, id, read=read, compute=train, write=write_finetuned, device=model.device
+            )
             return evaluate_targets(tuned, self.task, self.train.lang, self.dev, self.test, run_columns, self.swap)
 
-        if self.store is None:
-            return evaluate()
         evaluation = f"evaluation-{digest(run, self._tests_identity())}"
         return read_or_compute(
-            self.store,
-            evaluation,
-            read=read_evaluation,
-            compute=evaluate,
-            write=write_evaluation,
-            device=model.device,
+            self.store, evaluation, read=read_evaluation, compute=evaluate, write=write_evaluation, device=model.device
         )
 
     def _run_identity(self, model: LoadedModel, extra_loss: ExtraLoss | None, seed: int) -> str:
