@@ -18,9 +18,11 @@ import torch
 
 from isogloss.results.rows.results import Results
 from isogloss.store.entries import Damaged, Entry, Store
+from isogloss.tasks.task import Task
+from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.finetuning.finetune import FineTuned
-from isogloss.training.finetuning.finetuned_files import save_finetuned
+from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
 
 LOCK_POLL_SECONDS = 1.0
 T = TypeVar("T")
@@ -80,11 +82,21 @@ def _intact_entry(store: Store, id: str) -> Entry | None:
         return None
 
 
+def finetuned_checkpoints(store: Store, id: str, steps: int | None = None, min_seconds: float = 0.0) -> Checkpoints:
+    """The checkpoints of a fine-tuning in the work folder of its entry."""
+    return Checkpoints(store.work(id) / "checkpoints", id, steps=steps, min_seconds=min_seconds)
+
+
 def write_finetuned(tuned: FineTuned, folder: Path) -> None:
-    """Write network (see `load_finetuned`) and log of a fine-tuning into the folder of an entry."""
+    """Write network and log of a fine-tuning into the folder of an entry."""
     save_finetuned(tuned, folder / "model")
     log = pl.DataFrame([asdict(metrics) for metrics in tuned.log])
     (folder / "log.tsv").write_text(log.write_csv(separator="\t"), encoding="utf-8")
+
+
+def read_finetuned(folder: Path, device: str | torch.device | None = None, task: Task | None = None) -> FineTuned:
+    """The network that `write_finetuned` wrote; `task` only if it is not registered."""
+    return load_finetuned(folder / "model", device=device, task=task)
 
 
 def write_evaluation(results: Results, folder: Path) -> None:

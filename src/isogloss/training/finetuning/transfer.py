@@ -26,15 +26,15 @@ from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_for_model
 from isogloss.tasks.task import Task
 from isogloss.training.adjustment.replay import AlignmentReplay
-from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.engine.settings import Precision, TrainingSettings, settings_for
 from isogloss.training.finetuning.finetune import ExtraLoss, FineTuned, check_corpus, finetune
-from isogloss.training.finetuning.finetuned_files import load_finetuned
 from isogloss.training.finetuning.stored_results import (
+    finetuned_checkpoints,
     read_evaluation,
+    read_finetuned,
     read_or_compute,
     write_evaluation,
     write_finetuned,
@@ -176,7 +176,6 @@ class Experiment:
         id = f"finetuned-{self.task.name}-{self.train.lang}-seed{seed}-{run}"
 
         def train() -> FineTuned:
-            folder = self.store.work(id) / "checkpoints" if self.store else None
             return finetune(
                 model,
                 self.task,
@@ -185,12 +184,12 @@ class Experiment:
                 self.settings,
                 seed=seed,
                 extra_loss=extra_loss,
-                checkpoints=Checkpoints(folder, id, steps=self.checkpoint_steps) if folder else None,
+                checkpoints=finetuned_checkpoints(self.store, id, self.checkpoint_steps) if self.store else None,
                 progress=(lambda metrics: progress(seed, metrics)) if progress else None,
             )
 
         def read(folder: Path) -> FineTuned:
-            return load_finetuned(folder / "model", device=model.device, task=self.task)
+            return read_finetuned(folder, model.device, self.task)
 
         def evaluate() -> Results:
             run_columns = {"run": run, "model": Path(self.model.name).name, "changes": self.changes, "seed": seed}
