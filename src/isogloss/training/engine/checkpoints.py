@@ -1,4 +1,4 @@
-"""Checkpoints that survive a kill at any moment: complete or absent, hashed, the newest two kept.
+"""Checkpoints that survive a kill at any time: complete or absent, hashed; the newest two are kept.
 
 A checkpoint is a folder `checkpoint-STEP` with the state and a manifest with its hash. It is written under a temporary
 name and renamed once it is on disk; a damaged checkpoint is skipped in favour of the previous one.

@@ -85,7 +85,7 @@ class ItemStepper:
         self.recorded = None
 
     def _recorded_step(self, *batches: Batch) -> None:
-        """A whole step, from one batch per seed and perhaps one for the second loss."""
+        """One step, from one batch per seed and, if there is a second loss, its batch."""
         seeds, objective = len(self.trainable.seeds), self.objective
         joined = self.trainable.join_batches(batches[:seeds])
         for shaped, batch in zip((objective.shaped, objective.shaped_extra), (joined, *batches[seeds:]), strict=False):

@@ -62,7 +62,7 @@ class LanguageModelSettings:
     def __post_init__(self) -> None:
         check_settings(self)
         if self.confine and self.by_line:
-            raise UsageError("confine is for joined lines; by_line has one line in each sequence anyway")
+            raise UsageError("confine is for joined lines; with by_line, a sequence is a single line")
 
     @property
     def causal(self) -> bool:
