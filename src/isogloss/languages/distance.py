@@ -59,4 +59,4 @@ def _genealogy(source: tuple[str, ...], target: tuple[str, ...]) -> float:
 
 
 def _cosine(a: FloatArray, b: FloatArray) -> float:
-    return float(max(0.0, 1 - a @ b / np.sqrt((a @ a) * (b @ b))))
+    return max(0.0, float(1 - a @ b / np.sqrt((a @ a) * (b @ b))))
