@@ -32,10 +32,6 @@ class Table(NamedTuple):
         return self.items[bisect_right(self.sums, chance.below(self.sums[-1]))]
 
 
-def table(items: Sequence[str], weights: Sequence[int]) -> Table:
-    return Table(items, list(accumulate(weights)))
-
-
 def zipf(items: Sequence[str]) -> list[int]:
     """Weights that decrease with the rank.
 
@@ -52,11 +48,15 @@ def topics(concept: str) -> frozenset[int]:
     return frozenset(chance.below(TOPIC_COUNT) for _ in range(3))
 
 
+def topical_table(items: Sequence[str], weights: Sequence[int], topic: int) -> Table:
+    boosted = (w * (TOPIC_BOOST if topic in topics(item) else 1) for item, w in zip(items, weights))
+    return Table(items, list(accumulate(boosted)))
+
+
 @cache
 def collocates(owner: str, role: str, topic: int) -> Table:
     """The concepts that may fill a role of a verb or modify a noun, weighted within a topic."""
-    items, weights = _weighted_candidates(owner, role)
-    return table(items, [w * (TOPIC_BOOST if topic in topics(item) else 1) for item, w in zip(items, weights)])
+    return topical_table(*_weighted_candidates(owner, role), topic)
 
 
 @cache
@@ -77,10 +77,9 @@ def _frequency(concept: str) -> int:
 
 
 def _candidates(owner: str, role: str) -> Sequence[str]:
-    if role == "subject":
-        return members(VERB_TABLE[owner].subjects)
-    if role == "object":
-        return members(VERB_TABLE[owner].objects)
+    if role in ("subject", "object"):
+        verb = VERB_TABLE[owner]
+        return members(verb.subjects if role == "subject" else verb.objects)
     if role == "adjective":
         return [a for a in ADJECTIVE_LIST if any(is_a(owner, kind) for kind in DESCRIBES[a])]
     if role == "manner":
@@ -91,23 +90,18 @@ def _candidates(owner: str, role: str) -> Sequence[str]:
 @cache
 def verbs(frame: str, topic: int) -> Table:
     items = [verb.name for verb in VERB_TABLE.values() if verb.frame == frame]
-    weights = [w * (TOPIC_BOOST if topic in topics(verb) else 1) for verb, w in zip(items, zipf(items))]
-    return table(items, weights)
+    return topical_table(items, zipf(items), topic)
 
 
 @cache
 def name_table(kind: str, topic: int) -> Table:
-    items = names(kind)
-    return table(items, [w * (TOPIC_BOOST if topic in topics(n) else 1) for n, w in zip(items, zipf(items))])
+    return topical_table(names(kind), zipf(names(kind)), topic)
 
 
 @cache
 def verbs_for(noun: str, role: str, topic: int) -> Table:
     """Verbs that take the noun in a role: intransitive or transitive verbs for subjects, transitive for objects."""
-    frames = "it" if role == "subject" else "t"
-    items = [
-        verb.name
-        for verb in VERB_TABLE.values()
-        if verb.frame in frames and any(is_a(noun, kind) for kind in (verb.subjects, verb.objects)[role == "object"])
-    ]
-    return table(items, [w * (TOPIC_BOOST if topic in topics(verb) else 1) for verb, w in zip(items, zipf(items))])
+    frames, classes = ("it", "subjects") if role == "subject" else ("t", "objects")
+    verbs = [verb for verb in VERB_TABLE.values() if verb.frame in frames]
+    items = [verb.name for verb in verbs if any(is_a(noun, kind) for kind in getattr(verb, classes))]
+    return topical_table(items, zipf(items), topic)

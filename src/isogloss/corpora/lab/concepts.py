@@ -6,17 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.vocabulary import (
-    ADJECTIVES,
-    DAYS,
-    MANNERS,
-    NAME_COUNTS,
-    NOUNS,
-    NUMBERS,
-    SEASONS,
-    VERBS,
-    WHEN,
-)
+from isogloss.corpora.lab.vocabulary import ADJECTIVES, MANNERS, NAME_COUNTS, NOUNS, NUMBERS, TIMES, VERBS
 
 WORLD_SEED = 20_240  # of lexicons, names and affinities; corpora have other seeds
 
@@ -48,8 +38,7 @@ def _read_verbs() -> dict[str, Verb]:
     for line in VERBS.strip().splitlines():
         body, _, broader = (part.strip() for part in line.partition("<"))
         name, frame, *classes = body.split()
-        subjects, objects = [tuple(text.split(",")) for text in (*classes, "")[:2]]
-        verbs[name] = Verb(name, frame, subjects, objects if objects != ("",) else (), broader)
+        verbs[name] = Verb(name, frame, *[tuple(text.split(",")) for text in classes], broader=broader)
     return verbs
 
 
@@ -70,7 +59,6 @@ ABOVE, NOUN_LIST = _read_nouns()
 VERB_TABLE = _read_verbs()
 DESCRIBES, OPPOSITE = _read_adjectives()
 ADJECTIVE_LIST = list(DESCRIBES)
-TIMES = [*DAYS, *SEASONS, *(adverb for adverbs in WHEN.values() for adverb in adverbs)]
 CONTENT_WORDS = [*NOUN_LIST, *VERB_TABLE, *ADJECTIVE_LIST, *MANNERS, *TIMES, *NUMBERS]
 
 

@@ -14,17 +14,8 @@ from isogloss.corpora.lab.meaning import Clause, Phrase
 from isogloss.corpora.lab.questions import QUESTION_KINDS, answer_of, ask
 from isogloss.corpora.lab.sampling import TENSES, Sampler
 
-PARAPHRASE_PERCENT, CONTINUATION_PERCENT, QUESTION_PERCENT = (
-    15,
-    30,
-    8,
-)  # of lines; all others have a new topic
-NOT_UPWARD_MONOTONE = (
-    "every",
-    "no",
-    "few",
-    "how_many",
-)  # what is true of every dog need not be true of every animal
+PARAPHRASE_PERCENT, CONTINUATION_PERCENT, QUESTION_PERCENT = 15, 30, 8  # of lines; all others have a new topic
+NOT_UPWARD_MONOTONE = ("every", "no", "few", "how_many")  # what is true of every dog need not be true of every animal
 
 
 def running_text(sampler: Sampler, enters: Callable[[Clause], bool]) -> Iterator[Clause]:
@@ -39,16 +30,12 @@ def running_text(sampler: Sampler, enters: Callable[[Clause], bool]) -> Iterator
 
 def _following_lines(last: Clause, sampler: Sampler) -> tuple[Clause, ...]:
     """One or two lines that follow a line; none if the next line has a new topic."""
-    draw = sampler.chance.below(100)
-    if draw < PARAPHRASE_PERCENT:
+    draw = sampler.chance.below(100) - PARAPHRASE_PERCENT
+    if draw < 0:
         return paraphrase(last)
-    if draw < PARAPHRASE_PERCENT + CONTINUATION_PERCENT:
+    if draw < CONTINUATION_PERCENT:
         return continuation(last, sampler)
-    return (
-        question_and_answer(last, sampler)
-        if draw < PARAPHRASE_PERCENT + CONTINUATION_PERCENT + QUESTION_PERCENT
-        else ()
-    )
+    return question_and_answer(last, sampler) if draw < CONTINUATION_PERCENT + QUESTION_PERCENT else ()
 
 
 def paraphrase(clause: Clause) -> tuple[Clause, ...]:
@@ -69,10 +56,8 @@ def paraphrase(clause: Clause) -> tuple[Clause, ...]:
     if clause.verb == "be":
         return ()
     verb = VERB_TABLE[clause.verb].broader or clause.verb
-    broader_clause = Clause(
-        verb, subject, clause.tense, object=broader_object, recipient=clause.recipient, goal=clause.goal
-    )
-    return () if _heads(broader_clause) == _heads(clause) else (broader_clause,)
+    broader = Clause(verb, subject, clause.tense, object=broader_object, recipient=clause.recipient, goal=clause.goal)
+    return () if _heads(broader) == _heads(clause) else (broader,)
 
 
 def _is_asserted(clause: Clause) -> bool:

@@ -139,41 +139,32 @@ def _is(narrower: Description, broader: Description) -> bool:
 
 
 def _event_is(narrower: Event, broader: Event) -> bool:
-    verb = narrower.verb == broader.verb or (
-        narrower.verb != "be" != broader.verb and is_a(narrower.verb, broader.verb)
-    )
-    if not verb or narrower.tense != broader.tense or narrower.adjective != broader.adjective:
+    a, b = narrower, broader
+    if a.verb != b.verb and (a.verb == "be" or b.verb == "be" or not is_a(a.verb, b.verb)):
         return False
-    if broader.time is not None and narrower.time != broader.time:
+    if (a.tense, a.adjective) != (b.tense, b.adjective) or b.time not in (None, a.time):
         return False
-    parts = [(event.object, event.goal, event.location, event.place) for event in (narrower, broader)]
-    return all(
-        broader_part is None or (narrower_part is not None and _is(narrower_part, broader_part))
-        for narrower_part, broader_part in zip(*parts)
-    )
+    parts = ((a.object, b.object), (a.goal, b.goal), (a.location, b.location), (a.place, b.place))
+    return all(second is None or (first is not None and _is(first, second)) for first, second in parts)
 
 
 def _statement(clause: Clause) -> Statement:
     subject, predicate = clause.subject, clause.predicate
-    location = predicate.phrase if isinstance(predicate, Adjunct) else None
     event = Event(
         clause.verb,
         clause.tense,
-        _described(clause.object),
-        _described(clause.goal),
+        clause.object and _described(clause.object),
+        clause.goal and _described(clause.goal),
         predicate if isinstance(predicate, str) else "",
-        _described(location),
-        _described(clause.place.phrase if clause.place else None),
-        clause.time.phrase if clause.time else None,
+        _described(predicate.phrase) if isinstance(predicate, Adjunct) else None,
+        clause.place and _described(clause.place.phrase),
+        clause.time and clause.time.phrase,
     )
-    described = _described(subject)
-    assert described is not None
-    return Statement(subject.determiner == "every", not clause.negated and subject.determiner != "no", described, event)
+    holds = not clause.negated and subject.determiner != "no"
+    return Statement(subject.determiner == "every", holds, _described(subject), event)
 
 
-def _described(phrase: Phrase | None) -> Description | None:
-    if phrase is None:
-        return None
+def _described(phrase: Phrase) -> Description:
     if phrase.kind in ("PER", "LOC", "ORG"):
         return Description(name=phrase.head)
     return Description(phrase.head, "", frozenset(phrase.adjectives), phrase.number)

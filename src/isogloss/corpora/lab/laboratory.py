@@ -69,16 +69,13 @@ class Laboratory:
     def sentences(self, lang: str, purpose: str = "text", split: str = "train", domain: str = "") -> Iterator[Sentence]:
         """An infinite stream of sentences of one language, with their annotation."""
         self.check(lang, split)
+        check_name(domain, ("", *DOMAINS), "domain")
         running = purpose == "text" or domain == "talk"
-        name_percent = {"chronicle": 85}.get(
-            check_name(domain, ("", *DOMAINS), "domain"), NER_NAME_PERCENT if purpose == "ner" else 30
-        )
+        name_percent = 85 if domain == "chronicle" else NER_NAME_PERCENT if purpose == "ner" else 30
         chance = Chance(self.seed, purpose, split, lang, *filter(None, [domain]))
         sampler = Sampler(chance, name_percent=name_percent, topic_length=TOPIC_LINES if running else 1)
-        meanings = (
-            running_text(sampler, partial(belongs_to_split, split=split)) if running else _meanings(sampler, split)
-        )
-        return map(realiser(lang).realise, meanings)
+        stream = running_text(sampler, partial(belongs_to_split, split=split)) if running else _meanings(sampler, split)
+        return map(realiser(lang).realise, stream)
 
     def text(self, lang: str, n: int) -> Corpus[str]:
         """Raw text, one sentence per line."""

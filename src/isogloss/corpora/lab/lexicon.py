@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 from isogloss.core.seeds import Chance
 from isogloss.corpora.lab.concepts import CONTENT_WORDS, DESCRIBES, VERB_TABLE, WORLD_SEED, is_female, names
@@ -62,25 +63,32 @@ class Form(NamedTuple):
     features: str
 
 
+FormMethod = TypeVar("FormMethod", bound=Callable[..., Form])
+
+
+def _cached(method: FormMethod) -> FormMethod:
+    """Caches the forms for good: there is one lexicon per language."""
+    return cast(FormMethod, cache(method))
+
+
 class Lexicon:
-    """The inflected words of one language in its script; every form is built once and kept."""
+    """The inflected words of one language in its script."""
 
     def __init__(self, code: str):
         self.language = LANGUAGES[code]
         self.grammar: Grammar = self.language.grammar
         self._content, self._function, self._affix = (roots(code, kind) for kind in KINDS)
-        self._forms: dict[tuple[object, ...], Form] = {}
 
     def spell(self, sounds: str) -> str:
         word = harmonised(sounds) if self.grammar.harmony else sounds
         return transliterate(word, "Latn", self.language.script)
 
     def word(self, concept: str) -> str:
-        """The bare root of a concept, as uninflected words use it."""
+        """The uninflected root of a concept."""
         return self.spell(self._content.get(concept) or self._function[concept])
 
     def citation(self, concept: str) -> str:
-        """The form a dictionary lists: a verb's infinitive, an adjective's masculine, any other bare root.
+        """The dictionary form: the infinitive of a verb, the masculine of an adjective, the root of other words.
 
         >>> [Lexicon(code).citation("dog") == Lexicon("qla").citation("dog") for code in ("qla", "qld")]
         [True, False]
@@ -92,40 +100,14 @@ class Lexicon:
         return self.word(concept)
 
     def feminine(self, phrase: Phrase) -> bool:
-        """Grammatical gender: of persons the natural one, of other nouns drawn for the whole family."""
+        """Grammatical gender: natural for persons, random for other nouns and the same in the family."""
         if phrase.kind == "PER":
             return is_female(phrase.head)
         return phrase.head == "she" or (phrase.kind == "noun" and phrase.head in _feminine_nouns(self.language.family))
 
     def noun(self, phrase: Phrase, case: str, plural: bool) -> Form:
         definite = self.grammar.definite == "prefix" and phrase.determiner == "the"
-        key = (phrase.head, phrase.kind, case, plural, definite)
-        return self._forms.get(key) or self._keep(key, self._noun(phrase, case, plural, definite))
-
-    def name(self, name: str, case: str) -> Form:
-        key = ("name", name, case)
-        return self._forms.get(key) or self._keep(key, self._name(name, case))
-
-    def adjective(self, adjective: str, feminine: bool, plural: bool, case: str) -> Form:
-        key = ("adjective", adjective, feminine, plural, case)
-        return self._forms.get(key) or self._keep(key, self._adjective(adjective, feminine, plural, case))
-
-    def article(self, article: str, feminine: bool, plural: bool) -> Form:
-        key = ("article", article, feminine, plural)
-        return self._forms.get(key) or self._keep(key, self._article(article, feminine, plural))
-
-    def pronoun(self, pronoun: str, case: str, features: str) -> Form:
-        key = ("pronoun", pronoun, case, features)
-        return self._forms.get(key) or self._keep(key, self._pronoun(pronoun, case, features))
-
-    def verb(self, verb: str, tense: str, person: str, negated: bool) -> Form:
-        """A verb form; `tense` may be infinitive or participle, which have no person."""
-        key = ("verb", verb, tense, person, negated)
-        return self._forms.get(key) or self._keep(key, self._verb(verb, tense, person, negated))
-
-    def _keep(self, key: tuple[object, ...], form: Form) -> Form:
-        self._forms[key] = form
-        return form
+        return self._noun(Phrase(phrase.head, phrase.kind), case, plural, definite)
 
     def _suffixed(self, stem: str, *affixes: str) -> str:
         for affix in affixes:
@@ -135,32 +117,31 @@ class Lexicon:
 
     def _declined(self, stem: str, case: str, plural: bool) -> str:
         if self.grammar.fusional:
-            return self._suffixed(stem, "" if not plural and not case else _ending(case, plural))
+            ending = f"{'plural' if plural else 'singular'}.{case or 'nominative'}"
+            return self._suffixed(stem, ending if plural or case else "")
         return self._suffixed(stem, "plural" if plural else "", case)
 
+    @_cached
     def _noun(self, phrase: Phrase, case: str, plural: bool, definite: bool) -> Form:
         root = self._content[phrase.head]
         form = self._declined(root, case, plural)
         if definite:
             form = join(self._affix["definite"], form, self.grammar.link)
         gender = ("Fem" if self.feminine(phrase) else "Masc") if self.grammar.gender else ""
-        features = _features(
-            Case=CASE_FEATURE.get(case, ""),
-            Definite="Def" if definite else "",
-            Gender=gender,
-            Number="Plur" if plural else "Sing",
-        )
+        definiteness, number = "Def" if definite else "", "Plur" if plural else "Sing"
+        features = _features(Case=CASE_FEATURE.get(case, ""), Definite=definiteness, Gender=gender, Number=number)
         return Form(self.spell(form), self.spell(root), features)
 
-    def _name(self, name: str, case: str) -> Form:
+    @_cached
+    def name(self, name: str, case: str) -> Form:
         features = _features(Case=CASE_FEATURE.get(case, ""), Number="Sing")
         if Chance(WORLD_SEED, "international", name).below(100) < self.language.latin_names:
             return Form(capitalised(name, "Latn"), capitalised(name, "Latn"), features)
-        form = self._declined(name, case, False)
-        spelt = [capitalised(self.spell(word), self.language.script) for word in (form, name)]
-        return Form(spelt[0], spelt[1], features)
+        form, lemma = (self.spell(word) for word in (self._declined(name, case, False), name))
+        return Form(capitalised(form, self.language.script), capitalised(lemma, self.language.script), features)
 
-    def _adjective(self, adjective: str, feminine: bool, plural: bool, case: str) -> Form:
+    @_cached
+    def adjective(self, adjective: str, feminine: bool, plural: bool, case: str) -> Form:
         root = self._content[adjective]
         if self.grammar.gender:
             form = self._suffixed(root, _gender(feminine, plural))
@@ -171,26 +152,26 @@ class Lexicon:
             return Form(self.spell(self._declined(root, case, plural)), self.spell(root), features)
         return Form(self.spell(root), self.spell(root), "Degree=Pos")
 
-    def _article(self, article: str, feminine: bool, plural: bool) -> Form:
+    @_cached
+    def article(self, article: str, feminine: bool, plural: bool) -> Form:
         root = self._function[article]
-        definite, kind = ("Def", "Art") if article == "the" else ("Ind", "Art")
+        definite = "Def" if article == "the" else "Ind"
         if not self.grammar.gender:
-            return Form(self.spell(root), self.spell(root), _features(Definite=definite, PronType=kind))
-        features = _features(
-            Definite=definite,
-            Gender="Fem" if feminine else "Masc",
-            Number="Plur" if plural else "Sing",
-            PronType=kind,
-        )
+            return Form(self.spell(root), self.spell(root), _features(Definite=definite, PronType="Art"))
+        gender, number = "Fem" if feminine else "Masc", "Plur" if plural else "Sing"
+        features = _features(Definite=definite, Gender=gender, Number=number, PronType="Art")
         ending = _gender(feminine, plural)
         return Form(self.spell(self._suffixed(root, ending)), self.spell(self._suffixed(root, "masculine")), features)
 
-    def _pronoun(self, pronoun: str, case: str, features: str) -> Form:
+    @_cached
+    def pronoun(self, pronoun: str, case: str, features: str) -> Form:
         root = self._function[pronoun]
         marked = "|".join(sorted([*features.split("|"), f"Case={CASE_FEATURE[case]}"])) if case else features
         return Form(self.spell(self._declined(root, case, False)), self.spell(root), marked)
 
-    def _verb(self, verb: str, tense: str, person: str, negated: bool) -> Form:
+    @_cached
+    def verb(self, verb: str, tense: str, person: str, negated: bool) -> Form:
+        """A verb form; `tense` may be infinitive or participle, which have no person."""
         root = self._content.get(verb) or self._function[verb]
         finite = tense not in ("infinitive", "participle")
         agreement = self._agreement(person) if finite else ""
@@ -216,12 +197,8 @@ class Lexicon:
 
 
 def _features(**features: str) -> str:
-    """UD's FEATS: names in alphabetical order (callers give them so), absent ones left out."""
+    """The FEATS column of UD, without empty values; callers pass the names in alphabetical order."""
     return "|".join(f"{name}={value}" for name, value in features.items() if value) or "_"
-
-
-def _ending(case: str, plural: bool) -> str:
-    return f"{'plural' if plural else 'singular'}.{case or 'nominative'}"
 
 
 def _gender(feminine: bool, plural: bool) -> str:

@@ -1,4 +1,4 @@
-"""Surface realisation: one grammar-driven realiser of meanings for all languages.
+"""Surface realisation of meanings by the grammar of a language.
 
 Every word has a key, its address in the meaning (`s.o:head` …). Words of two languages with the same key express the
 same part of the meaning, which gives the gold word alignment. Trees follow Universal Dependencies v2.
@@ -6,6 +6,7 @@ same part of the meaning, which gives the gold word alignment. Trees follow Univ
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from isogloss.corpora.lab.languages import LANGUAGES
@@ -69,26 +70,18 @@ class Realiser:
             parts["O"] = self._argument(clause.object, path + "o", "object", "obj", head)
         if clause.recipient:
             parts["R"] = self._recipient(clause.recipient, path + "r", head)
-        if clause.goal:
-            parts["G"] = self.adjunct(Adjunct("to", clause.goal), path + "g", "obl", head)
-        if clause.place:
-            parts["P"] = self.adjunct(clause.place, path + "p", "obl", head)
-        if clause.companion:
-            parts["W"] = self.adjunct(clause.companion, path + "w", "obl", head)
-        if clause.time:
-            parts["T"] = self.adjunct(clause.time, path + "t", "obl", head)
+        goal = clause.goal and Adjunct("to", clause.goal)
+        for slot, adjunct in (("G", goal), ("P", clause.place), ("W", clause.companion), ("T", clause.time)):
+            if adjunct:
+                parts[slot] = self.adjunct(adjunct, path + slot.lower(), "obl", head)
         if clause.manner:
             parts["M"] = [self._word(clause.manner, "ADV", "advmod", path + "m", head)]
         if clause.complement:
             parts["C"] = self._marked("that", clause.complement, path + "c", "ccomp", head)
         if clause.adverbial:
             parts["A"] = self._adverbial(clause, path + "a", head)
-        words: list[Word] = []
-        if clause.asks and self.grammar.question_first:
-            words += parts.pop(clause.asks)
-        for slot in self.clause_order:
-            if slot in parts:
-                words += parts[slot]
+        first = parts.pop(clause.asks) if clause.asks and self.grammar.question_first else []
+        words = first + _in_order(parts, self.clause_order)
         if self._moved is not outer:
             words += self._moved
             self._moved = outer
@@ -124,7 +117,7 @@ class Realiser:
         if not self.before:
             return [*words, adposition]
         if self.grammar.contraction and words[0].upos == "DET" and words[0].key == path + ":the":
-            adposition.fused = self._contracted(adposition.form, words[0].form)
+            adposition.fused = _contracted(adposition.form, words[0].form)
         return [adposition, *words]
 
     def _argument(self, phrase: Phrase, path: str, role: str, deprel: str, governor: Word) -> list[Word]:
@@ -138,19 +131,18 @@ class Realiser:
         return self.adjunct(Adjunct("to", phrase), path, "obl", governor)
 
     def _predicate(self, clause: Clause, path: str, deprel: str) -> tuple[Word, list[Word]]:
-        """The verb or the copula's complement, with negation and auxiliary: head and group in order."""
+        """The verb or the complement of the copula with negation and auxiliary: head and words in order."""
         grammar, subject = self.grammar, clause.subject
-        person = PERSONS.get(subject.head, "") if subject.kind == "pronoun" else ""
         plural = subject.plural or subject.conjunct is not None
-        person = person or ("3pl" if plural else "3sg")
+        third = "3pl" if plural else "3sg"
+        person = PERSONS.get(subject.head, third) if subject.kind == "pronoun" else third
         participle = deprel == "acl:relcl" and grammar.relative == "participle"
         future = clause.tense == "future" and grammar.auxiliary_future and not participle
         tense = "participle" if participle else "infinitive" if future else clause.tense
         if clause.verb == "be":
             head, group = self._copular(clause, path, deprel, tense, person, plural)
         else:
-            form = self.lexicon.verb(clause.verb, tense, person, clause.negated)
-            head = Word(form, "VERB", deprel, path + ":verb")
+            head = Word(self.lexicon.verb(clause.verb, tense, person, clause.negated), "VERB", deprel, path + ":verb")
             group = [head]
         before = []
         if future:
@@ -175,8 +167,7 @@ class Realiser:
         else:
             assert predicate is not None
             head, words = self.phrase(predicate, path + "q", "", deprel)
-        shown = not (self.grammar.zero_copula and clause.tense == "present")
-        if not shown:
+        if self.grammar.zero_copula and clause.tense == "present":
             return head, words
         copula = Word(self.lexicon.verb("be", tense, person, clause.negated), "AUX", "cop", path + ":be", head)
         return head, [*words, copula] if self.verb_last else [copula, *words]
@@ -205,27 +196,20 @@ class Realiser:
                 self._moved += relative
             else:
                 parts["R"] = relative
-        words: list[Word] = []
-        for slot in self.phrase_order:
-            if slot in parts:
-                words += parts[slot]
-        return head, words
+        return head, _in_order(parts, self.phrase_order)
 
     def _name_or_pronoun(self, phrase: Phrase, path: str, case: str, deprel: str) -> tuple[Word, list[Word]]:
-        if phrase.kind == "pronoun":
-            form = self.lexicon.pronoun(phrase.head, case, PERSONAL_FEATURES[phrase.head])
-            word = Word(form, "PRON", deprel, path + ":head")
-            return word, [word]
-        if phrase.kind == "question":
-            word = Word(self.lexicon.pronoun(phrase.head, case, "PronType=Int"), "PRON", deprel, path + ":head")
-            return word, [word]
         if phrase.kind == "year":
-            word = Word(Form(phrase.head, phrase.head, "NumForm=Digit|NumType=Card"), "NUM", deprel, path + ":head")
-            return word, [word]
-        return self._name(phrase, path, case, deprel)
+            word = Word(_digits(phrase.head), "NUM", deprel, path + ":head")
+        elif phrase.kind in ("pronoun", "question"):
+            features = PERSONAL_FEATURES.get(phrase.head, "PronType=Int")
+            word = Word(self.lexicon.pronoun(phrase.head, case, features), "PRON", deprel, path + ":head")
+        else:
+            return self._name(phrase, path, case, deprel)
+        return word, [word]
 
     def _name(self, phrase: Phrase, path: str, case: str, deprel: str) -> tuple[Word, list[Word]]:
-        """A proper name; the last word carries the case. `Tarol Bank`: what it is stands where nouns stand."""
+        """A proper name; its last word has the case. The noun in `Tarol Bank` has the position of nouns."""
         entity = f"{phrase.kind} {path}"
         if phrase.kind == "PER" and phrase.second:
             head = Word(self.lexicon.name(phrase.head, ""), "PROPN", deprel, path + ":head")
@@ -257,8 +241,7 @@ class Realiser:
     def _number(self, number: int, path: str, head: Word) -> Word:
         if number - 2 < len(NUMBERS):
             return self._word(NUMBERS[number - 2], "NUM", "nummod", path + ":number", head, "NumType=Card")
-        digits = str(number)
-        return Word(Form(digits, digits, "NumForm=Digit|NumType=Card"), "NUM", "nummod", path + ":number", head)
+        return Word(_digits(str(number)), "NUM", "nummod", path + ":number", head)
 
     def _owner(self, owner: Phrase, path: str, head: Word) -> list[Word]:
         if owner.kind == "question":
@@ -298,7 +281,7 @@ class Realiser:
         return [comma, self._word(joiner, "CCONJ", "cc", path + ":cc", head), *words]
 
     def _word(self, concept: str, upos: str, deprel: str, key: str, head: Word, features: str = "_") -> Word:
-        """A word that never changes its form."""
+        """An uninflected word."""
         form = self._invariant.get(concept)
         if form is None:
             spelt = self.lexicon.word(concept)
@@ -311,8 +294,17 @@ class Realiser:
         word.glued = True
         return word
 
-    def _contracted(self, preposition: str, article: str) -> str:
-        return preposition.rstrip("aeiou") + article[1:] if len(article) > 1 else preposition + article
+
+def _in_order(parts: Mapping[str, list[Word]], order: Sequence[str]) -> list[Word]:
+    return [word for slot in order for word in parts.get(slot, ())]
+
+
+def _digits(number: str) -> Form:
+    return Form(number, number, "NumForm=Digit|NumType=Card")
+
+
+def _contracted(preposition: str, article: str) -> str:
+    return preposition.rstrip("aeiou") + article[1:] if len(article) > 1 else preposition + article
 
 
 @cache

@@ -6,7 +6,6 @@ Sound changes use the notation of historical linguistics: `t > d / V_V` changes 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -52,13 +51,13 @@ def parse_change(change: str) -> tuple[re.Pattern[str], str]:
     return re.compile(f"{lookbehind}{_context(sound)}{lookahead}"), "" if replacement == "∅" else replacement
 
 
-def evolve(word: str, changes: Sequence[str]) -> str:
-    """A word after a sequence of sound changes.
+def evolve(word: str, changes: str) -> str:
+    """A word after a sequence of sound changes, separated by commas.
 
-    >>> evolve("pataka", ["t > d / V_V", "p > f / #_", "a > ∅ / _#"])
+    >>> evolve("pataka", "t > d / V_V, p > f / #_, a > ∅ / _#")
     'fadak'
     """
-    for change in changes:
+    for change in filter(None, changes.split(", ")):
         pattern, replacement = parse_change(change)
         word = pattern.sub(replacement, word)
     return word

@@ -1,11 +1,11 @@
-"""The laboratory's vocabulary as tables: which concepts there are, what they fall under, what goes with what.
+"""The vocabulary of the laboratory as tables: concepts, their hypernyms, and what verbs and adjectives combine with.
 
 English words are only labels of concepts; no language of the laboratory contains them.
 """
 
 from __future__ import annotations
 
-# class < broader class: members, most frequent first. Classes are nouns too.
+# class < broader class: members, the most frequent first. Classes are nouns too.
 NOUNS = """
 being:
 person < being: man woman child girl boy friend neighbour guest stranger thief hero beggar twin orphan
@@ -53,8 +53,8 @@ idea: truth peace freedom justice wisdom debt secret plan dream promise
 institution: bank guild company council army academy theatre newspaper
 """
 
-# verb frame subject-classes object-classes < broader verb.
-# Frames: i nothing more, t an object, d an object and a recipient, m a goal, c a clause (factive), b a clause (belief)
+# verb frame subject-classes object-classes < broader verb
+# Frames: i intransitive, t transitive, d ditransitive, m with a goal, c with a factive clause, b with a believed clause
 VERBS = """
 move i being,vehicle
 sleep i person,animal
@@ -201,7 +201,7 @@ claim b thief,worker,leader
 deny b thief,soldier
 """
 
-# a pair of opposites (or one adjective alone) and the classes it describes
+# a pair of opposites, or one adjective without opposite: the classes that it describes
 ADJECTIVES = """
 big/small: being thing building land water_body settlement
 old/young: person animal tree
@@ -275,6 +275,7 @@ MANNERS = [
 DAYS = ["moonday", "fireday", "waterday", "woodday", "goldday", "earthday", "sunday"]
 SEASONS = ["spring", "summer", "autumn", "winter", "morning", "evening", "night", "noon"]
 WHEN = {"past": ["yesterday", "formerly"], "present": ["now", "today"], "future": ["tomorrow", "later"]}
+TIMES = [*DAYS, *SEASONS, *(adverb for adverbs in WHEN.values() for adverb in adverbs)]
 NUMBERS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 PLACE_RELATIONS = ["in", "on", "under", "near", "behind"]
 RELATIONS = [*PLACE_RELATIONS, "to", "of", "from", "with", "for", "about", "at"]
