@@ -7,11 +7,10 @@ They are chosen so that denials, numbers, names and class nouns occur with every
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.collocations import TOPIC_COUNT, collocates, name_table, verbs
+from isogloss.corpora.lab.collocations import TOPIC_COUNT, collocates
 from isogloss.corpora.lab.concepts import ABOVE, NOUN_LIST, OPPOSITE, VERB_TABLE, is_a
 from isogloss.corpora.lab.inference import decide
 from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase
@@ -33,12 +32,8 @@ class MeaningPair(NamedTuple):
     label: str
 
 
-class PairGenerator:
+class PairGenerator(Sampler):
     """Generates inference pairs with balanced labels."""
-
-    def __init__(self, chance: Chance):
-        self.chance = chance
-        self.sampler = Sampler(chance)
 
     def pairs(self) -> Iterator[MeaningPair]:
         for label in self.chance.stream(LABELS):
@@ -51,7 +46,7 @@ class PairGenerator:
     def propose(self, label: str) -> MeaningPair | None:
         """A pair that should have the label, or None if an operation does not apply."""
         chance = self.chance
-        self.sampler.topic = chance.below(TOPIC_COUNT)
+        self.topic = chance.below(TOPIC_COUNT)
         fact = self.statement()
         claimed = label == "neutral" and chance.below(100) < CLAIMED_PERCENT
         hypothesis = self._hypothesis(fact, chance.choose(LABELS) if claimed else label)
@@ -70,27 +65,26 @@ class PairGenerator:
 
     def statement(self) -> Clause:
         """A simple statement about a named person, or about some, every, no or a number of a class."""
-        chance, topic = self.chance, self.sampler.topic
+        chance = self.chance
         frame = chance.choose(("i", "t", "t", "t", "m", "adjective", "adjective", "where"))
         tense = chance.choose(TENSES)
         if frame == "adjective":
-            noun = collocates("", "person", topic).draw(chance)
+            noun = self.noun("person")
             clause = Clause("be", self._subject(noun), tense, predicate=self._quality(noun))
             clause = clause._replace(subject=clause.subject._replace(adjectives=()))
         elif frame == "where":
-            being = collocates("", "being", topic).draw(chance)
-            clause = Clause("be", self._subject(being), tense, predicate=self._town())
+            clause = Clause("be", self._subject(self.noun("being")), tense, predicate=self._town())
         else:
-            verb = verbs(frame, topic).draw(chance)
-            clause = Clause(verb, self._subject(collocates(verb, "subject", topic).draw(chance)), tense)
+            verb = self.verb(frame)
+            clause = Clause(verb, self._subject(self.collocate(verb, "subject")), tense)
             if frame == "t":
-                clause = clause._replace(object=self._object_phrase(collocates(verb, "object", topic).draw(chance)))
+                clause = clause._replace(object=self._object_phrase(self.collocate(verb, "object")))
             elif frame == "m":
                 clause = clause._replace(goal=self._town().phrase)
             if frame != "m" and chance.below(3) == 0:
                 clause = clause._replace(place=self._town())
         if chance.below(3) == 0:
-            clause = clause._replace(time=self.sampler.time(tense))
+            clause = clause._replace(time=self.time(tense))
         if _is_counted(clause) and clause.subject.determiner == "no":
             return clause._replace(subject=clause.subject._replace(determiner="a"))
         deny = clause.subject.kind == "PER" and not _is_counted(clause) and chance.below(100) < NEGATED_FACT_PERCENT
@@ -100,7 +94,7 @@ class PairGenerator:
         chance = self.chance
         draw = chance.below(100)
         if is_a(noun, "person") and draw < 55:
-            return Phrase(name_table("given", self.sampler.topic).draw(chance), "PER")
+            return Phrase(self.name("given"), "PER")
         if draw < 70:
             return self._with_adjective(Phrase(noun, determiner="a"))
         if draw < 80:
@@ -113,17 +107,17 @@ class PairGenerator:
         return self._with_adjective(Phrase(noun, determiner="a"))
 
     def _with_adjective(self, phrase: Phrase) -> Phrase:
-        fitting = collocates(phrase.head, "adjective", self.sampler.topic)
+        fitting = collocates(phrase.head, "adjective", self.topic)
         if not fitting.items or self.chance.below(2):
             return phrase
         return phrase._replace(adjectives=(fitting.draw(self.chance),))
 
     def _town(self) -> Adjunct:
-        return Adjunct("in", Phrase(name_table("place", self.sampler.topic).draw(self.chance), "LOC"))
+        return Adjunct("in", Phrase(self.name("place"), "LOC"))
 
     def _quality(self, noun: str) -> str:
         """A quality of a noun, with an opposite."""
-        return self.chance.choose([a for a in collocates(noun, "adjective", self.sampler.topic).items if a in OPPOSITE])
+        return self.chance.choose([a for a in collocates(noun, "adjective", self.topic).items if a in OPPOSITE])
 
     def _premise(self, fact: Clause, claimed: bool) -> Clause:
         """The fact, possibly in a longer sentence; if `claimed`, only reported or believed by somebody."""
@@ -136,7 +130,7 @@ class PairGenerator:
         way = chance.below(100)
         if way < 25:
             return self._reported(fact, "c")
-        other_fact = self._about_somebody_else(fact)
+        other_fact = self.statement()._replace(subject=self._other_name(fact))
         if way < 50:
             return self._reported(other_fact, "b")._replace(conjunct=("and", fact))
         if way < 80:
@@ -144,15 +138,13 @@ class PairGenerator:
         return other_fact._replace(adverbial=(chance.choose(("because", "while", "although")), fact))
 
     def _reported(self, fact: Clause, frame: str) -> Clause:
-        verb = verbs(frame, self.sampler.topic).draw(self.chance)
-        return Clause(verb, self._other_name(fact), self.chance.choose(("past", "present")), complement=fact)
-
-    def _about_somebody_else(self, fact: Clause) -> Clause:
-        return self.statement()._replace(subject=self._other_name(fact))
+        return Clause(
+            self.verb(frame), self._other_name(fact), self.chance.choose(("past", "present")), complement=fact
+        )
 
     def _other_name(self, fact: Clause) -> Phrase:
         while True:
-            name = Phrase(name_table("given", self.sampler.topic).draw(self.chance), "PER")
+            name = Phrase(self.name("given"), "PER")
             if name.head != fact.subject.head:
                 return name
 
@@ -172,13 +164,9 @@ class PairGenerator:
         """The statement with one part made broader or narrower."""
         if self.chance.below(100) < CIRCUMSTANCE_PERCENT:
             return self._circumstance(fact, event_up)
-        steps: list[Callable[[Clause], Clause | None]] = [
-            lambda c: self._subject_moved(c, subject_up),
-            lambda c: self._object_moved(c, event_up),
-            lambda c: self._verb(c, event_up),
-            lambda c: self._circumstance(c, event_up),
-        ]
-        return self.chance.choose(steps)(fact)
+        steps = (self._subject_moved, self._object_moved, self._verb_moved, self._circumstance)
+        step = self.chance.choose(steps)
+        return step(fact, subject_up if step == self._subject_moved else event_up)
 
     def _subject_moved(self, fact: Clause, up: bool) -> Clause | None:
         moved = self._broader(fact.subject) if up else self._narrower(fact.subject)
@@ -210,12 +198,12 @@ class PairGenerator:
         below = [noun for noun in NOUN_LIST if ABOVE[noun] == phrase.head]
         if below and self.chance.below(2):
             return phrase._replace(head=self.chance.choose(below))
-        fitting = collocates(phrase.head, "adjective", self.sampler.topic)
+        fitting = collocates(phrase.head, "adjective", self.topic)
         if phrase.adjectives or not fitting.items:
             return None
         return phrase._replace(adjectives=(fitting.draw(self.chance),))
 
-    def _verb(self, fact: Clause, up: bool) -> Clause | None:
+    def _verb_moved(self, fact: Clause, up: bool) -> Clause | None:
         if fact.verb == "be":
             return None
         if up:
@@ -229,7 +217,7 @@ class PairGenerator:
         if up:
             return fact._replace(place=None, time=None) if fact.place or fact.time else None
         if fact.time is None:
-            return fact._replace(time=self.sampler.time(fact.tense))
+            return fact._replace(time=self.time(fact.tense))
         return fact._replace(place=self._town()) if fact.place is None and fact.predicate is None else None
 
     def _denied(self, fact: Clause | None) -> Clause | None:
@@ -253,8 +241,7 @@ class PairGenerator:
             return fact._replace(predicate=OPPOSITE[fact.predicate])
         if isinstance(fact.predicate, Adjunct):
             return fact._replace(predicate=self._town())
-        by_name = fact.subject.kind == "PER"
-        if by_name and fact.object is not None and fact.object.number:
+        if fact.subject.kind == "PER" and fact.object is not None and fact.object.number:
             return fact._replace(object=self._recounted(fact.object))
         return None
 
@@ -266,7 +253,7 @@ class PairGenerator:
         if fact.subject.kind == "PER":
             return fact._replace(subject=self._other_name(fact))
         if fact.object is not None and not fact.object.number:
-            noun = collocates(fact.verb, "object", self.sampler.topic).draw(self.chance)
+            noun = self.collocate(fact.verb, "object")
             return fact._replace(object=fact.object._replace(head=noun, adjectives=()))
         if isinstance(fact.predicate, str):
             return fact._replace(predicate=self._quality("person"))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.collocations import TOPIC_COUNT, collocates, name_table, verbs
+from isogloss.corpora.lab.collocations import TOPIC_COUNT, collocates
+from isogloss.corpora.lab.concepts import VERB_TABLE
 from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase, concepts
 from isogloss.corpora.lab.sampling import Sampler, question_phrase
 
@@ -31,12 +31,8 @@ class Story(NamedTuple):
     kind: str
 
 
-class StoryGenerator:
+class StoryGenerator(Sampler):
     """Generates stories with balanced kinds of questions."""
-
-    def __init__(self, chance: Chance):
-        self.chance = chance
-        self.sampler = Sampler(chance)
 
     def stories(self) -> Iterator[Story]:
         for kind in self.chance.stream(QUESTION_KINDS):
@@ -47,46 +43,43 @@ class StoryGenerator:
 
     def propose(self, kind: str) -> Story:
         chance = self.chance
-        self.sampler.topic = chance.below(TOPIC_COUNT)
+        self.topic = chance.below(TOPIC_COUNT)
         tense = chance.choose(("past", "past", "future"))
         frame = chance.choose(("t", "m")) if kind == "where" else "t"
-        verb = verbs(frame, self.sampler.topic).draw(chance)
+        verb = self.verb(frame)
         event = self._event(verb, tense, kind)
         same_deed = [self._event(verb, tense, kind) for _ in range(1 + chance.below(2))]
-        same_person = [
-            self._event(verbs("t", self.sampler.topic).draw(chance), tense, kind)._replace(subject=event.subject)
-            for _ in range(1 + chance.below(2))
-        ]
+        other_deeds = [self._event(self.verb("t"), tense, kind) for _ in range(1 + chance.below(2))]
+        same_person = [deed._replace(subject=event.subject) for deed in other_deeds]
         events = chance.shuffled([event, *same_deed, *same_person])
         question, path = ask(event, kind)
         return Story(tuple(events), question, events.index(event), path, kind)
 
     def _event(self, verb: str, tense: str, kind: str) -> Clause:
         """One event with the part that `kind` asks for, and random other parts."""
-        chance, sampler = self.chance, self.sampler
-        subject = Phrase(name_table("given", sampler.topic).draw(chance), "PER")
-        clause = Clause(verb, subject, tense)
-        if verbs("m", sampler.topic).items.count(verb):
-            clause = clause._replace(goal=Phrase(name_table("place", sampler.topic).draw(chance), "LOC"))
+        chance = self.chance
+        clause = Clause(verb, Phrase(self.name("given"), "PER"), tense)
+        if VERB_TABLE[verb].frame == "m":
+            clause = clause._replace(goal=Phrase(self.name("place"), "LOC"))
         else:
             clause = clause._replace(object=self._object(verb, kind))
             if kind == "where" or chance.below(3) == 0:
-                clause = clause._replace(place=sampler.location())
+                clause = clause._replace(place=self.location())
         if kind == "when" or chance.below(3) == 0:
-            clause = clause._replace(time=sampler.time(tense))
+            clause = clause._replace(time=self.time(tense))
         return clause
 
     def _object(self, verb: str, kind: str) -> Phrase:
-        chance, sampler = self.chance, self.sampler
-        noun = collocates(verb, "object", sampler.topic).draw(chance)
+        chance = self.chance
+        noun = self.collocate(verb, "object")
         if kind == "how_many" or chance.below(5) == 0:
             return Phrase(noun, plural=True, number=2 + chance.below(30))
         phrase = Phrase(noun, determiner=chance.choose(("a", "the")))
-        fitting = collocates(noun, "adjective", sampler.topic)
+        fitting = collocates(noun, "adjective", self.topic)
         if fitting.items and chance.below(2):
             phrase = phrase._replace(adjectives=(fitting.draw(chance),))
         if kind == "whose" or (kind != "what" and chance.below(6) == 0):
-            phrase = phrase._replace(owner=Phrase(name_table("given", sampler.topic).draw(chance), "PER"))
+            phrase = phrase._replace(owner=Phrase(self.name("given"), "PER"))
         return phrase
 
 
@@ -114,10 +107,10 @@ def is_answerable(story: Story) -> bool:
     answers = [answer_of(event, story.kind) for event in story.events]
     fitting = [event for event in story.events if fits(event, story.question, story.kind)]
     gold = answers[story.about]
-    told_once = story.kind == "who" or answers.count(gold) == 1
-    given_away = set(concepts((gold,))) & set(concepts(story.question))
-    rivalled = any(answer not in (None, gold) for answer in answers)
-    return len(fitting) == 1 and told_once and rivalled and not given_away
+    is_unique = story.kind == "who" or answers.count(gold) == 1
+    is_in_question = set(concepts((gold,))) & set(concepts(story.question))
+    has_alternatives = any(answer not in (None, gold) for answer in answers)
+    return len(fitting) == 1 and is_unique and has_alternatives and not is_in_question
 
 
 def fits(event: Clause, question: Clause, kind: str) -> bool:
@@ -131,10 +124,8 @@ def fits(event: Clause, question: Clause, kind: str) -> bool:
     if answer_of(event, kind) is None:
         return False
     event_question, _ = ask(event, kind)
-    slot_pairs = [(getattr(question, slot), getattr(event_question, slot)) for slot in SLOTS]
-    return event_question.verb == question.verb and all(
-        question_part is None or question_part == event_part for question_part, event_part in slot_pairs
-    )
+    parts = [(getattr(question, slot), getattr(event_question, slot)) for slot in SLOTS]
+    return event_question.verb == question.verb and all(asked in (None, stated) for asked, stated in parts)
 
 
 def answer_of(event: Clause, kind: str) -> object:

@@ -32,6 +32,19 @@ class Sampler:
         self.topic = chance.below(TOPIC_COUNT)
         self.budget = 0
 
+    def collocate(self, owner: str, role: str) -> str:
+        """A random filler of a role of a verb, or a modifier of a noun."""
+        return collocates(owner, role, self.topic).draw(self.chance)
+
+    def noun(self, kind: str) -> str:
+        return self.collocate("", kind)
+
+    def verb(self, frame: str) -> str:
+        return verbs(frame, self.topic).draw(self.chance)
+
+    def name(self, kind: str) -> str:
+        return name_table(kind, self.topic).draw(self.chance)
+
     def sentence(self) -> Clause:
         """A meaning of bounded size: a statement or, rarely, a question."""
         while True:
@@ -71,8 +84,7 @@ class Sampler:
         if frame in ("adjective", "noun", "where"):
             clause = self._being(frame, tense, negated)
         else:
-            verb = verbs(frame, self.topic).draw(chance)
-            clause = self._doing(verb, frame, tense, negated)
+            clause = self._doing(self.verb(frame), frame, tense, negated)
         return self._adjuncts(clause, frame)
 
     def question(self) -> Clause:
@@ -80,7 +92,7 @@ class Sampler:
         chance = self.chance
         asks = chance.choose("SOPT")
         frame = "t" if asks == "O" else chance.choose(("i", "t"))
-        clause = self._doing(verbs(frame, self.topic).draw(chance), frame, chance.choose(TENSES), False)
+        clause = self._doing(self.verb(frame), frame, chance.choose(TENSES), False)
         if asks == "S":
             place = self.location() if frame == "i" else None
             return clause._replace(asks="S", subject=question_phrase(clause.subject), place=place)
@@ -102,26 +114,22 @@ class Sampler:
     def _being(self, frame: str, tense: str, negated: bool) -> Clause:
         chance = self.chance
         if frame == "adjective":
-            noun = collocates("", chance.choose(("person", "animal", "thing", "place")), self.topic).draw(chance)
+            noun = self.noun(chance.choose(("person", "animal", "thing", "place")))
             subject = self.noun_phrase(noun)
-            adjective = collocates(noun, "adjective", self.topic).draw(chance)
-            return Clause("be", subject, tense, negated, predicate=adjective)
+            return Clause("be", subject, tense, negated, predicate=self.collocate(noun, "adjective"))
         if frame == "where":
-            noun = collocates("", chance.choose(("person", "thing", "animal")), self.topic).draw(chance)
+            noun = self.noun(chance.choose(("person", "thing", "animal")))
             return Clause("be", self.noun_phrase(noun), tense, negated, predicate=self.location())
         subject = self.person()
         kind = chance.choose(("worker", "leader", "soldier", "relative", "artist"))
-        predicate = self.noun_phrase(
-            collocates("", kind, self.topic).draw(chance), determiner="a", plural=subject.plural
-        )
+        predicate = self.noun_phrase(self.noun(kind), determiner="a", plural=subject.plural)
         return Clause("be", subject, tense, negated, predicate=predicate)
 
     def _doing(self, verb: str, frame: str, tense: str, negated: bool) -> Clause:
-        chance, topic = self.chance, self.topic
-        subject = self.filler(collocates(verb, "subject", topic).draw(chance), subject=True)
+        subject = self.filler(self.collocate(verb, "subject"), subject=True)
         clause = Clause(verb, subject, tense, negated)
         if frame in "td":
-            clause = clause._replace(object=self.filler(collocates(verb, "object", topic).draw(chance)))
+            clause = clause._replace(object=self.filler(self.collocate(verb, "object")))
         if frame == "d":
             clause = clause._replace(recipient=self.person())
         elif frame == "m":
@@ -137,7 +145,7 @@ class Sampler:
         if frame in "itd" and self._includes(35, 2):
             clause = clause._replace(place=self.location())
         if clause.verb != "be" and self._includes(22, 1):
-            clause = clause._replace(manner=collocates(clause.verb, "manner", self.topic).draw(chance))
+            clause = clause._replace(manner=self.collocate(clause.verb, "manner"))
         if frame in "itm" and self._includes(14, 2):
             relation = chance.choose(("with", "with", "for"))
             clause = clause._replace(companion=Adjunct(relation, self.person()))
@@ -158,7 +166,7 @@ class Sampler:
         if is_a(noun, "person"):
             return self.person(noun, subject)
         if is_a(noun, "place") and self.chance.below(100) < self.name_percent:
-            return Phrase(name_table("place", self.topic).draw(self.chance), "LOC")
+            return Phrase(self.name("place"), "LOC")
         return self.noun_phrase(noun)
 
     def person(self, noun: str = "", subject: bool = False) -> Phrase:
@@ -166,23 +174,23 @@ class Sampler:
         chance = self.chance
         draw = chance.below(100)
         if draw < self.name_percent:
-            surname = name_table("surname", self.topic).draw(chance) if self._includes(40, 1) else ""
-            return self._joined(Phrase(name_table("given", self.topic).draw(chance), "PER", second=surname))
+            surname = self.name("surname") if self._includes(40, 1) else ""
+            return self._joined(Phrase(self.name("given"), "PER", second=surname))
         if draw < self.name_percent + 12:
             return self.organisation()
         if subject and draw < self.name_percent + 24:
             pronoun = chance.choose(PERSONAL)
             return Phrase(pronoun, "pronoun", plural=pronoun in ("they", "we"))
-        return self.noun_phrase(noun or collocates("", "person", self.topic).draw(chance))
+        return self.noun_phrase(noun or self.noun("person"))
 
     def organisation(self) -> Phrase:
-        kind = collocates("", "institution", self.topic).draw(self.chance) if self._includes(60, 1) else ""
-        return Phrase(name_table("organisation", self.topic).draw(self.chance), "ORG", second=kind)
+        kind = self.noun("institution") if self._includes(60, 1) else ""
+        return Phrase(self.name("organisation"), "ORG", second=kind)
 
     def place(self) -> Phrase:
         if self.chance.below(100) < self.name_percent + 10:
-            return Phrase(name_table("place", self.topic).draw(self.chance), "LOC")
-        return self.noun_phrase(collocates("", "place", self.topic).draw(self.chance))
+            return Phrase(self.name("place"), "LOC")
+        return self.noun_phrase(self.noun("place"))
 
     def location(self) -> Adjunct:
         place = self.place()
@@ -217,12 +225,9 @@ class Sampler:
         if self.budget < 2:
             return phrase
         draw = chance.below(100)
-        if draw < 9:
-            self.budget -= 2
-            return phrase._replace(owner=self.person())
         if draw < 15:
             self.budget -= 2
-            return phrase._replace(modifier=self.location())
+            return phrase._replace(owner=self.person()) if draw < 9 else phrase._replace(modifier=self.location())
         if draw < 24 and self.budget >= 3:
             self.budget -= 3
             return phrase._replace(relative=self.relative(noun, plural))
@@ -238,11 +243,11 @@ class Sampler:
         verb = fitting.draw(chance)
         clause = Clause(verb, Phrase(noun, "gap", plural), chance.choose(RELATIVE_TENSES), chance.below(100) < 10)
         if role == "object":
-            subject = self.filler(collocates(verb, "subject", self.topic).draw(chance), subject=True)
+            subject = self.filler(self.collocate(verb, "subject"), subject=True)
             return clause._replace(subject=subject, object=clause.subject)
         if VERB_TABLE[verb].frame == "i":
             return clause._replace(place=self.location())
-        return clause._replace(object=self.filler(collocates(verb, "object", self.topic).draw(chance)))
+        return clause._replace(object=self.filler(self.collocate(verb, "object")))
 
     def _quantity(self, plural: bool) -> tuple[str, int]:
         draw = self.chance.below(100)
@@ -258,12 +263,10 @@ class Sampler:
         if not self._includes(10, 2):
             return phrase
         if phrase.kind == "PER":
-            conjunct = Phrase(name_table("given", self.topic).draw(self.chance), "PER")
+            conjunct = Phrase(self.name("given"), "PER")
         else:
-            above = collocates("", ABOVE[phrase.head] or phrase.head, self.topic)
-            conjunct = Phrase(
-                above.draw(self.chance), "noun", phrase.plural, "the" if phrase.determiner == "the" else "a"
-            )
+            sibling = self.noun(ABOVE[phrase.head] or phrase.head)
+            conjunct = Phrase(sibling, "noun", phrase.plural, "the" if phrase.determiner == "the" else "a")
         return phrase._replace(conjunct=conjunct) if conjunct.head != phrase.head else phrase
 
 
