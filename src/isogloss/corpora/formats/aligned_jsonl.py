@@ -51,26 +51,14 @@ def _pair(record: dict[str, Any]) -> AlignedPair:
 
 
 def _link(source: int, target: int, mark: str = SURE) -> Link:
-    if (
-        type(source) is not int
-        or type(target) is not int
-        or min(source, target) < UNALIGNED_INDEX
-        or mark not in ("-", "?", "p")
-    ):
+    if not type(source) is type(target) is int or min(source, target) < UNALIGNED_INDEX or mark not in ("-", "?", "p"):
         raise ValueError
     return Link(source, target, mark)
 
 
-def _recognise(suffix: str, head: Sequence[str]) -> bool:
+def recognise(suffix: str, head: Sequence[str]) -> bool:
     return head[0].startswith("{") and all(f'"{key}"' in head[0] for key in KEYS)
 
 
-FORMAT: Format[AlignedPair] = Format(
-    name="aligned-jsonl",
-    kind="bitext",
-    summary="word-aligned sentence pairs as JSON lines: src_words, tgt_words, alignment",
-    stream=stream,
-    unparse=unparse,
-    recognise=_recognise,
-    suffix=".jsonl",
-)
+SUMMARY = "word-aligned sentence pairs as JSON lines: src_words, tgt_words, alignment"
+FORMAT: Format[AlignedPair] = Format("aligned-jsonl", "bitext", SUMMARY, stream, unparse, recognise, ".jsonl")

@@ -17,12 +17,11 @@ from pathlib import Path
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs, read_lines
 from isogloss.corpora.corpus import Format
+from isogloss.corpora.formats.lines import TRUNCATED
 from isogloss.corpora.kinds.treebank import MULTIWORD, Row, Tree
 
 WORD_NUMBERS = [str(i) for i in range(1, 513)]
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]*)\.([1-9][0-9]*)")
-
-
 make_row = partial(tuple.__new__, Row)  # `Row._make` without its check of the number of fields
 
 
@@ -30,8 +29,7 @@ def stream(path: Path, repairs: Repairs) -> Iterator[Tree]:
     """Stream the sentences of a file. With repair, invalid sentences are skipped and recorded."""
     comments: list[str] = []
     rows: list[Row] = []
-    start, fault = 1, None
-    number = 0
+    start, fault, number = 1, None, 0
     for number, line in enumerate(read_lines(path, repairs), 1):
         if line == "":
             if fault or (fault := _fault(path, start, comments, rows)):
@@ -49,7 +47,8 @@ def stream(path: Path, repairs: Repairs) -> Iterator[Tree]:
                 fault = fault or _wrong_columns(path, number, line, len(fields))
     if comments or rows or fault:
         fault = fault or _fault(path, start, comments, rows)
-        repairs.note(fault or _truncated(path, number))
+        expected = "an empty line after the last sentence"
+        repairs.note(fault or InputError(path, expected, "the end of the file", line=number, advice=TRUNCATED))
         if not fault:
             yield Tree(tuple(comments), tuple(rows))
 
@@ -72,14 +71,8 @@ def _fault(path: Path, start: int, comments: list[str], rows: list[Row]) -> Inpu
         return InputError(path, "at least one word before the empty line", "none", line=first)
     ids = [rows[i].id for i in places]
     if ids != _numbers(len(ids)):
-        first_wrong = next(
-            i
-            for i, (actual_id, expected_id) in enumerate(zip(ids, _numbers(len(ids)), strict=True))
-            if actual_id != expected_id
-        )
-        return InputError(
-            path, f"the word id {first_wrong + 1}", shown(ids[first_wrong]), line=first + places[first_wrong]
-        )
+        wrong = next(i for i, id in enumerate(ids) if id != str(i + 1))
+        return InputError(path, f"the word id {wrong + 1}", shown(ids[wrong]), line=first + places[wrong])
     for i, row in enumerate(rows):
         if "" in row:
             name = Row._fields[row.index("")]
@@ -116,9 +109,8 @@ def _tree_fault(path: Path, first: int, places: list[int], heads: list[str]) -> 
     if not valid_heads.issuperset(heads):
         if set(heads) == {"_"}:
             return None
-        first_wrong = next(i for i, head in enumerate(heads) if head not in valid_heads)
-        expected = f"a head between 0 and {len(heads)}"
-        return InputError(path, expected, shown(heads[first_wrong]), line=first + places[first_wrong])
+        wrong = next(i for i, head in enumerate(heads) if head not in valid_heads)
+        return InputError(path, f"a head between 0 and {len(heads)}", shown(heads[wrong]), line=first + places[wrong])
     if heads.count("0") != 1:
         return InputError(path, "one root in the sentence", f"{heads.count('0')}", line=first)
     stuck = first_on_cycle([int(head) for head in heads])
@@ -133,8 +125,7 @@ def first_on_cycle(heads: Sequence[int]) -> int | None:
     >>> first_on_cycle([2, 0, 2]), first_on_cycle([0, 3, 2])
     (None, 2)
     """
-    reaches = [False] * (len(heads) + 1)
-    reaches[0] = True
+    reaches = [True] + [False] * len(heads)
     for word in range(1, len(heads) + 1):
         path: list[int] = []
         node = word
@@ -157,22 +148,5 @@ def _wrong_columns(path: Path, line: int, text: str, columns: int) -> InputError
     return InputError(path, "10 columns separated by tabs", f"{columns} in {shown(text)}", line=line, advice=advice)
 
 
-def _truncated(path: Path, line: int) -> InputError:
-    return InputError(
-        path,
-        "an empty line after the last sentence",
-        "the end of the file",
-        line=line,
-        advice="the file may be truncated; repair=True (--repair) accepts it",
-    )
-
-
-FORMAT: Format[Tree] = Format(
-    name="conllu",
-    kind="treebank",
-    summary="CoNLL-U treebank: ten columns, one empty line after each sentence",
-    stream=stream,
-    unparse=unparse,
-    recognise=recognise,
-    suffix=".conllu",
-)
+SUMMARY = "CoNLL-U treebank: ten columns, one empty line after each sentence"
+FORMAT: Format[Tree] = Format("conllu", "treebank", SUMMARY, stream, unparse, recognise, ".conllu")

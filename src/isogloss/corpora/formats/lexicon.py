@@ -37,12 +37,5 @@ def recognise(suffix: str, head: Sequence[str]) -> bool:
     return suffix == ".tsv" and short and all(line.count("\t") == 1 and line.strip() == line for line in head)
 
 
-FORMAT: Format[Entry] = Format(
-    name="lexicon",
-    kind="lexicon",
-    summary="bilingual lexicon: source<TAB>target, one translation per line",
-    stream=stream,
-    unparse=unparse,
-    recognise=recognise,
-    suffix=".tsv",
-)
+SUMMARY = "bilingual lexicon: source<TAB>target, one translation per line"
+FORMAT: Format[Entry] = Format("lexicon", "lexicon", SUMMARY, stream, unparse, recognise, ".tsv")

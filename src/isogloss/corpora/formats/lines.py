@@ -9,6 +9,8 @@ from pathlib import Path
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import COMPRESSED, Repairs, open_binary
 
+TRUNCATED = "the file may be truncated; repair=True (--repair) accepts it"  # advice
+
 
 def join_columns(columns: Sequence[str], separator: str = "\t") -> str:
     """The columns as one line; an error if reading it back would give other columns.
@@ -29,9 +31,8 @@ def check_last_line(path: Path, line: int, repairs: Repairs) -> None:
     """
     if path.suffix in COMPRESSED or not path.is_file() or not path.stat().st_size:
         return
+    expected = "a newline after the last line"
     with open_binary(path) as file:
         file.seek(-1, os.SEEK_END)
-        ends = file.read(1) == b"\n"
-    if not ends:
-        advice = "the file may be truncated; repair=True (--repair) accepts it"
-        repairs.note(InputError(path, "a newline after the last line", "the end of the file", line=line, advice=advice))
+        if file.read(1) != b"\n":
+            repairs.note(InputError(path, expected, "the end of the file", line=line, advice=TRUNCATED))

@@ -74,15 +74,14 @@ def stream(path: Path, repairs: Repairs, layout: NerLayout) -> Iterator[NerSente
 
 
 def unparse(sentences: Iterable[NerSentence], layout: NerLayout) -> Iterator[str]:
-    last = None
+    empty_lines = None  # after the previous sentence
     for sentence in sentences:
-        if last is not None:
-            yield "\n" * max(last.empty_lines, 1)
+        if empty_lines is not None:
+            yield "\n" * max(empty_lines, 1)
         lines = [_line(row, sentence.prefix, layout) for row in sentence.rows]
         yield "\n".join([*sentence.before, *lines, ""])
-        last = sentence
-    if last is not None:
-        yield "\n" * last.empty_lines
+        empty_lines = sentence.empty_lines
+    yield "\n" * (empty_lines or 0)
 
 
 def language(sentence: NerSentence) -> str:
@@ -149,21 +148,13 @@ def recognise(suffix: str, head: Sequence[str], layout: NerLayout) -> bool:
 
 
 def _format(name: str, layout: NerLayout, summary: str) -> Format[NerSentence]:
-    return Format(
-        name=name,
-        kind="ner",
-        summary=f"{summary}: {layout.shape}",
-        stream=partial(stream, layout=layout),
-        unparse=partial(unparse, layout=layout),
-        recognise=partial(recognise, layout=layout),
-        suffix=".tsv" if layout.separator == "\t" else ".txt",
-        language=language if layout.prefixed else None,
-    )
+    functions = partial(stream, layout=layout), partial(unparse, layout=layout), partial(recognise, layout=layout)
+    suffix, stated_language = ".tsv" if layout.separator == "\t" else ".txt", language if layout.prefixed else None
+    return Format(name, "ner", f"{summary}: {layout.shape}", *functions, suffix, stated_language)
 
 
-PANX = _format(
-    "panx", NerLayout(("word", "tag"), "\t", prefixed=True), "NER of PAN-X (WikiANN) as originally published"
-)
-NER_TSV = _format("ner-tsv", NerLayout(("word", "tag"), "\t"), "NER in two columns, or words only")
-NER_SPACE = _format("ner-space", NerLayout(("word", "tag"), " "), "NER in two columns, as in MasakhaNER")
+WORD_TAG = ("word", "tag")
+PANX = _format("panx", NerLayout(WORD_TAG, "\t", prefixed=True), "NER of PAN-X (WikiANN) as originally published")
+NER_TSV = _format("ner-tsv", NerLayout(WORD_TAG, "\t"), "NER in two columns, or words only")
+NER_SPACE = _format("ner-space", NerLayout(WORD_TAG, " "), "NER in two columns, as in MasakhaNER")
 CONLL2003 = _format("conll2003", NerLayout(("word", "pos", "chunk", "tag"), " "), "NER of CoNLL-2003")

@@ -57,11 +57,9 @@ def stream(path: Path, repairs: Repairs, layout: NliLayout) -> Iterator[NliPair]
             if layout.headed:
                 continue
         try:
-            pair = _parse(line, columns, layout)
-        except LineError as wrong:
-            repairs.note(InputError(path, wrong.expected, wrong.got, line=number))
-        else:
-            yield pair
+            yield _parse(line, columns, layout)
+        except LineError as error:
+            repairs.note(InputError(path, error.expected, error.got, line=number))
     if layout.columns:  # truncated JSON is already an error
         check_last_line(path, number, repairs)
 
@@ -173,16 +171,9 @@ def _join(row: dict[str, Any], columns: tuple[str, ...]) -> str:
 
 
 def _format(name: str, layout: NliLayout, summary: str) -> Format[NliPair]:
-    return Format(
-        name=name,
-        kind="nli",
-        summary=summary,
-        stream=partial(stream, layout=layout),
-        unparse=partial(unparse, layout=layout),
-        recognise=partial(recognise, layout=layout),
-        suffix=".tsv" if layout.columns else ".jsonl",
-        language=language if layout.headed else None,
-    )
+    functions = partial(stream, layout=layout), partial(unparse, layout=layout), partial(recognise, layout=layout)
+    suffix, stated_language = ".tsv" if layout.columns else ".jsonl", language if layout.headed else None
+    return Format(name, "nli", summary, *functions, suffix, stated_language)
 
 
 LABELS_BY_WORD: Mapping[str, str | None] = {name: name for name in LABELS} | {

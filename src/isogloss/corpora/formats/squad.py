@@ -40,16 +40,11 @@ def stream(path: Path, repairs: Repairs) -> Iterator[Question]:
             where = f"data[{a}].paragraphs[{p}]"
             title, context = article.get("title", ""), paragraph.get("context")
             if not is_text(title) or not is_text(context):
-                reader.record_error(
-                    f"texts as title and context of {where}", f"{shown(str(title))}, {shown(str(context))}"
-                )
+                got = f"{shown(str(title))}, {shown(str(context))}"
+                reader.note(f"texts as title and context of {where}", got)
                 continue
-            surrounding_objects = (
-                _without(document, "data"),
-                _without(article, "paragraphs"),
-                _without(paragraph, "context", "qas"),
-            )
-            source = SquadContext((a, p), *surrounding_objects, question={}, answers=())
+            outer = _without(document, "data"), _without(article, "paragraphs"), _without(paragraph, "context", "qas")
+            source = SquadContext((a, p), *outer, question={}, answers=())
             for q, record in reader.members(paragraph, "qas", where):
                 question = reader.question(record, f"{where}.qas[{q}]", str(context), source)
                 if question:
@@ -63,7 +58,7 @@ class SquadReader:
     path: Path
     repairs: Repairs
 
-    def record_error(self, expected: str, got: str, advice: str = "repair=True (--repair) skips it") -> None:
+    def note(self, expected: str, got: str, advice: str = "repair=True (--repair) skips it") -> None:
         self.repairs.note(InputError(self.path, expected, got, advice=advice))
 
     def members(self, value: Any, key: str, where: str) -> Iterator[tuple[int, JsonObject]]:
@@ -71,17 +66,17 @@ class SquadReader:
         where = f"{where}.{key}".lstrip(".")
         members = value.get(key) if isinstance(value, dict) else None
         if not isinstance(members, list) or not members:
-            return self.record_error(f"a list with members in {where}", shown(str(members)))
+            return self.note(f"a list with members in {where}", shown(str(members)))
         for i, member in enumerate(members):
             if isinstance(member, dict):
                 yield i, member
             else:
-                self.record_error(f"an object in {where}[{i}]", shown(str(member)))
+                self.note(f"an object in {where}[{i}]", shown(str(member)))
 
     def question(self, record: JsonObject, where: str, context: str, source: SquadContext) -> Question | None:
         id, text, answers = record.get("id"), record.get("question"), record.get("answers")
         if not is_text(id) or not is_text(text) or not text or not isinstance(answers, list):
-            self.record_error(f"id, question and a list of answers in {where}", shown(str(record)))
+            self.note(f"id, question and a list of answers in {where}", shown(str(record)))
             return None
         if answers == [WITHHELD]:
             extras = _without(record, "id", "question")
@@ -95,23 +90,19 @@ class SquadReader:
         return Question(str(id), str(text), context, valid_answers, source=source)
 
     def answer(self, record: Any, where: str, context: str) -> Answer | None:
-        text = record.get("text") if isinstance(record, dict) else None
-        start = record.get("answer_start") if isinstance(record, dict) else None
+        text, start = (record.get("text"), record.get("answer_start")) if isinstance(record, dict) else (None, None)
         if not is_text(text) or not text or type(start) is not int:
-            self.record_error(f"an answer with text and answer_start in {where}", shown(str(record)))
+            self.note(f"an answer with text and answer_start in {where}", shown(str(record)))
             return None
         text = str(text)
         if start >= 0 and context.startswith(text, start):
             return Answer(text, start)
         position = context.find(text)
         is_unique = position >= 0 and context.find(text, position + 1) < 0
-        text_at_start = (
-            shown(context[start : start + len(text)]) if 0 <= start < len(context) else "the end of the context"
-        )
+        inside = 0 <= start < len(context)
+        got = shown(context[start : start + len(text)]) if inside else "the end of the context"
         advice = f"repair=True (--repair) {f'moves it to {position}' if is_unique else 'skips it'}"
-        self.record_error(
-            f"the answer {shown(text)} at character {start} of the context ({where})", text_at_start, advice
-        )
+        self.note(f"the answer {shown(text)} at character {start} of the context ({where})", got, advice)
         return Answer(text, position) if is_unique else None
 
 
@@ -153,12 +144,5 @@ def _without(record: JsonObject, *keys: str) -> JsonObject:
     return {key: None if key in keys else value for key, value in record.items()}
 
 
-FORMAT: Format[Question] = Format(
-    name="squad",
-    kind="qa",
-    summary="extractive question answering: JSON of SQuAD, XQuAD, MLQA and TyDi-GoldP",
-    stream=stream,
-    unparse=unparse,
-    recognise=recognise,
-    suffix=".json",
-)
+SUMMARY = "extractive question answering: JSON of SQuAD, XQuAD, MLQA and TyDi-GoldP"
+FORMAT: Format[Question] = Format("squad", "qa", SUMMARY, stream, unparse, recognise, ".json")

@@ -60,12 +60,8 @@ def _deep(value: Any) -> bool:
     """Whether comparing, printing or writing the value could exceed the recursion limit of Python."""
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [
-            member
-            for outer in level
-            if isinstance(outer, (dict, list))
-            for member in (outer.values() if isinstance(outer, dict) else outer)
-        ]
+        containers = [list(v.values()) if isinstance(v, dict) else v for v in level if isinstance(v, (dict, list))]
+        level = [member for container in containers for member in container]
     return bool(level)
 
 

@@ -55,9 +55,8 @@ def read_several(paths: Sequence[str | os.PathLike[str]], *, lang: str | None, r
         raise InputError(origin, "at least one line of text", "none")
     languages = {canonical(lang)} if lang else {language_of_path(path) for path in paths}
     if len(languages) != 1:
-        raise UsageError(
-            f"text in several languages ({', '.join(sorted(languages))}): read each language separately, or give lang="
-        )
+        codes = ", ".join(sorted(languages))
+        raise UsageError(f"text in several languages ({codes}): read each language separately, or give lang=")
     return Corpus(lines, languages.pop(), FORMAT, origin, tuple(repairs.made))
 
 
@@ -85,12 +84,5 @@ def recognise(suffix: str, head: Sequence[str]) -> bool:
     return suffix in TEXT_SUFFIXES or is_language(suffix[1:])
 
 
-FORMAT: Format[str] = Format(
-    name="text",
-    kind="text",
-    summary="raw text: one sentence or paragraph per line",
-    stream=stream,
-    unparse=unparse,
-    recognise=recognise,
-    suffix=".txt",
-)
+SUMMARY = "raw text: one sentence or paragraph per line"
+FORMAT: Format[str] = Format("text", "text", SUMMARY, stream, unparse, recognise, ".txt")

@@ -37,6 +37,4 @@ def from_laboratory(lab: Laboratory, part: LabSelection) -> Corpus[AlignedPair]:
     return lab.bitext(languages[0], languages[1], part.number, part.split)
 
 
-BITEXT: CorpusKind[AlignedPair] = CorpusKind(
-    name="bitext", count=count, is_language_pair=True, laboratory=from_laboratory
-)
+BITEXT: CorpusKind[AlignedPair] = CorpusKind("bitext", count, is_language_pair=True, laboratory=from_laboratory)

@@ -71,11 +71,8 @@ def count(sentences: Sequence[NerSentence]) -> dict[str, int]:
     written = [s.written_tags or [] for s in sentences]
     begins = [w[0] for tags in written for w, bio in zip(tags, to_bio(tags), strict=True) if bio[0] == "B"]
     counts = {"sentences": len(sentences), "words": sum(len(s.rows) for s in sentences), "entities": len(begins)}
-    untagged = sum(not tags for tags in written)
-    irregular = {
-        "entities begun by I- or E-": sum(letter in "IE" for letter in begins),
-        "sentences without tags": untagged,
-    }
+    irregular = {"entities begun by I- or E-": sum(letter in "IE" for letter in begins)}
+    irregular["sentences without tags"] = sum(not tags for tags in written)
     return counts | {unit: n for unit, n in irregular.items() if n}
 
 

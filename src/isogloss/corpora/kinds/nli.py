@@ -42,9 +42,8 @@ def mixed_language(native: Corpus[NliPair], english: Corpus[NliPair], seed: int)
     The choice depends only on the seed and on the index of the pair, so it is the same for every language.
     """
     if len(native) != len(english):
-        raise UsageError(
-            f"expected parallel pairs, got {len(native)} in {native.lang} and {len(english)} in {english.lang}"
-        )
+        counts = f"{len(native)} in {native.lang} and {len(english)} in {english.lang}"
+        raise UsageError(f"expected parallel pairs, got {counts}")
     chance, mixed = Chance(seed, "mixed language"), []
     for i, (native_pair, english_pair) in enumerate(zip(native, english, strict=True)):
         if native_pair.label != english_pair.label:
@@ -62,24 +61,16 @@ def count(pairs: Sequence[NliPair]) -> dict[str, int]:
     return {"pairs": len(pairs)} | ({"pairs without label": unlabelled} if unlabelled else {})
 
 
-def rewrite(corpus: Corpus[NliPair], change: Rewriting) -> list[NliPair]:
-    return [
-        replace(
-            pair,
-            premise=change.text(pair.premise, f"{i} premise"),
-            hypothesis=change.text(pair.hypothesis, f"{i} hypothesis"),
-        )
-        for i, pair in enumerate(corpus)
-    ]
+def rewrite(corpus: Corpus[NliPair], change: Rewriting) -> Iterator[NliPair]:
+    for i, pair in enumerate(corpus):
+        premise = change.text(pair.premise, f"{i} premise")
+        yield replace(pair, premise=premise, hypothesis=change.text(pair.hypothesis, f"{i} hypothesis"))
 
 
 def hub_lines(rows: HubRows) -> Iterator[str]:
-    for premise, hypothesis, label in zip(
-        rows.values("premise", "sentence1"),
-        rows.values("hypothesis", "sentence2"),
-        rows.values("label", "gold_label", optional=True),
-        strict=True,
-    ):
+    premises, hypotheses = rows.values("premise", "sentence1"), rows.values("hypothesis", "sentence2")
+    labels = rows.values("label", "gold_label", optional=True)
+    for premise, hypothesis, label in zip(premises, hypotheses, labels, strict=True):
         yield json.dumps({"gold_label": "-" if label is None else label, "sentence1": premise, "sentence2": hypothesis})
 
 

@@ -6,8 +6,4 @@ from isogloss.corpora.kinds.kind import CorpusKind
 
 ParallelRow = dict[str, str]  # language → sentence
 
-PARALLEL: CorpusKind[ParallelRow] = CorpusKind(
-    name="parallel",
-    count=lambda rows: {"sentences": len(rows)},
-    is_language_pair=True,
-)
+PARALLEL: CorpusKind[ParallelRow] = CorpusKind("parallel", lambda rows: {"sentences": len(rows)}, is_language_pair=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs
@@ -66,16 +66,17 @@ class Question:
     source: SquadContext | None = field(default=None, repr=False, compare=False)
 
 
-def in_languages(corpus: Corpus[Question]) -> Corpus[Question]:
+Questions: TypeAlias = Corpus[Question]
+
+
+def in_languages(corpus: Questions) -> Questions:
     """The questions with their languages: that of the corpus, or those that an MLQA file name states."""
     match = MLQA_NAME.search(Path(corpus.origin).name)
     question_lang = canonical(match[1]) if match else corpus.lang
     return corpus.with_items(replace(item, question_lang=question_lang, context_lang=corpus.lang) for item in corpus)
 
 
-def pair_languages(
-    questions: Corpus[Question], paragraphs: Corpus[Question], *, repair: bool = False
-) -> Corpus[Question]:
+def pair_languages(questions: Questions, paragraphs: Questions, *, repair: bool = False) -> Questions:
     """The questions of one language over the paragraphs and answers of another, joined by question id.
 
     An id in only one of the corpora is an error; with `repair=True` the question is skipped and recorded.
@@ -83,12 +84,9 @@ def pair_languages(
     questions_by_id, paragraphs_by_id, repairs = _by_id(questions), _by_id(paragraphs), Repairs(repair)
     _note_missing(questions_by_id, paragraphs_by_id, paragraphs, repairs)
     _note_missing(paragraphs_by_id, questions_by_id, questions, repairs)
-    pairs = [
-        replace(item, question=questions_by_id[id].question, question_lang=questions_by_id[id].question_lang)
-        for id, item in paragraphs_by_id.items()
-        if id in questions_by_id
-    ]
-    return replace(paragraphs, items=tuple(pairs), repairs=(*paragraphs.repairs, *repairs.made))
+    shared = [(questions_by_id[id], item) for id, item in paragraphs_by_id.items() if id in questions_by_id]
+    pairs = tuple(replace(item, question=q.question, question_lang=q.question_lang) for q, item in shared)
+    return replace(paragraphs, items=pairs, repairs=(*paragraphs.repairs, *repairs.made))
 
 
 def count(questions: Sequence[Question]) -> dict[str, int]:
@@ -108,10 +106,8 @@ def _by_id(corpus: Corpus[Question]) -> dict[str, Question]:
     return result
 
 
-def _note_missing(
-    ids: Mapping[str, Question], other_ids: Mapping[str, Question], corpus: Corpus[Question], repairs: Repairs
-) -> None:
-    missing = [id for id in ids if id not in other_ids]
+def _note_missing(ids: Iterable[str], present: Container[str], corpus: Questions, repairs: Repairs) -> None:
+    missing = [id for id in ids if id not in present]
     for id in missing:
         expected = f"the question {shown(id)}, which the other language has"
         advice = f"{len(missing)} are missing; repair=True skips them"
@@ -142,10 +138,8 @@ def hub_lines(rows: HubRows) -> Iterator[str]:
     titles = rows.values("title", optional=True)
     parts = (rows.values(name) for name in ("id", "question", "context", "answers"))
     for title, id, question, context, answers in zip(titles, *parts, strict=True):
-        spans = [
-            {"text": text, "answer_start": start}
-            for text, start in zip(answers["text"], answers["answer_start"], strict=True)
-        ]
+        texts_and_starts = zip(answers["text"], answers["answer_start"], strict=True)
+        spans = [{"text": text, "answer_start": start} for text, start in texts_and_starts]
         paragraph = {"context": context, "qas": [{"id": id, "question": question, "answers": spans}]}
         articles.append({"title": title or "", "paragraphs": [paragraph]})
     yield json.dumps({"version": "1.1", "data": articles})

@@ -74,17 +74,14 @@ class Tree:
 
     def comment(self, key: str) -> str | None:
         """The value of `# key = value`."""
-        for line in self.comments:
-            name, mark, value = line[1:].partition("=")
-            if mark and name.strip() == key:
-                return value.strip()
-        return None
+        values = (line.partition("=")[2].strip() for line in self.comments if _states(line, key))
+        return next(values, None)
 
     def with_rows(self, rows: tuple[Row, ...]) -> Tree:
         """A copy with other rows; its `# text` comment, if any, is the text of the new rows."""
         if rows == self.rows:
             return self
-        comments = [f"# text = {surface_text(rows)}" if _is_text(line) else line for line in self.comments]
+        comments = [f"# text = {surface_text(rows)}" if _states(line, "text") else line for line in self.comments]
         return Tree(tuple(comments), rows)
 
     def with_nodes(self, **columns: Sequence[str]) -> Tree:
@@ -116,9 +113,9 @@ def with_space(misc: str, space: bool) -> str:
     return "|".join(other_values if space else [*other_values, "SpaceAfter=No"]) or "_"
 
 
-def _is_text(comment: str) -> bool:
+def _states(comment: str, key: str) -> bool:
     name, mark, _ = comment[1:].partition("=")
-    return bool(mark) and name.strip() == "text"
+    return bool(mark) and name.strip() == key
 
 
 def count(trees: Sequence[Tree]) -> dict[str, int]:
@@ -142,9 +139,8 @@ def hub_lines(rows: HubRows) -> Iterator[str]:
         yield from (join_columns([f"# {key} = {value}"]) for key, value in stated)
         padded = [field if field is not None else [None] * len(fields[0]) for field in fields]
         for number, word in enumerate(zip(*padded, strict=True), 1):
-            yield join_columns(
-                Row(str(number), *("_" if value in (None, "", "None") else str(value) for value in word))
-            )
+            values = ("_" if value in (None, "", "None") else str(value) for value in word)
+            yield join_columns((str(number), *values))
         yield ""
 
 

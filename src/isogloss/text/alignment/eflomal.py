@@ -32,9 +32,8 @@ def eflomal_links(
         raise MissingExtra("eflomal", "align") from None
     for number, pair in enumerate(pairs, 1):
         if max(len(pair.source), len(pair.target)) > MAX_SENTENCE_WORDS:
-            raise UsageError(
-                f"pair {number}: eflomal takes at most {MAX_SENTENCE_WORDS} words per sentence; remove longer sentences"
-            )
+            limit = f"at most {MAX_SENTENCE_WORDS} words per sentence"
+            raise UsageError(f"pair {number}: eflomal takes {limit}; remove longer sentences")
     with tempfile.TemporaryDirectory(prefix="isogloss-") as folder:
         forward, reverse = Path(folder, "forward"), Path(folder, "reverse")
         try:

@@ -12,11 +12,7 @@ from isogloss.corpora.kinds.bitext import AlignedPair
 
 
 def filter_links(
-    bitext: Corpus[AlignedPair],
-    *,
-    one_to_one: bool = False,
-    drop_identical: bool = False,
-    max_words: int | None = None,
+    bitext: Corpus[AlignedPair], *, one_to_one: bool = False, drop_identical: bool = False, max_words: int | None = None
 ) -> Corpus[AlignedPair]:
     """The bitext with fewer links, or fewer pairs.
 

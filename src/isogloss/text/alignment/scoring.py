@@ -26,12 +26,8 @@ def score_pairs(predicted: Corpus[AlignedPair], gold: Corpus[AlignedPair]) -> li
     counts = []
     for number, (predicted_pair, gold_pair) in enumerate(zip(predicted, gold, strict=True), 1):
         if (predicted_pair.source, predicted_pair.target) != (gold_pair.source, gold_pair.target):
-            gold_text, predicted_text = (
-                " ".join((*pair.source, "|||", *pair.target)) for pair in (gold_pair, predicted_pair)
-            )
-            raise UsageError(
-                f"pair {number}: the gold alignment is of {shown(gold_text)}, not of {shown(predicted_text)}"
-            )
+            texts = [shown(" ".join((*pair.source, "|||", *pair.target))) for pair in (gold_pair, predicted_pair)]
+            raise UsageError(f"pair {number}: the gold alignment is of {texts[0]}, not of {texts[1]}")
         links = predicted_pair.alignment
         counts.append(link_counts(gold_pair.alignment.sure, gold_pair.alignment.possible, links.sure + links.possible))
     return counts

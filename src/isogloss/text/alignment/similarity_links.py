@@ -54,9 +54,8 @@ def iterative_maximum(similarity: Tensor, present: Tensor, rounds: int = 2) -> T
         both_unlinked = source[:, :, None] & target[:, None, :]
         free = (source[:, :, None] | target[:, None, :]) & present
         open_pairs = (source.any(1) & target.any(1) & long)[:, None, None]
-        forward, reverse = best_partners(
-            torch.where(both_unlinked, scaled, LINKED_WORD_WEIGHT * scaled), free & open_pairs
-        )
+        weighted = torch.where(both_unlinked, scaled, LINKED_WORD_WEIGHT * scaled)
+        forward, reverse = best_partners(weighted, free & open_pairs)
         links = links | (forward & reverse)
     return links
 

@@ -81,9 +81,8 @@ def with_case_of(translation: str, word: str) -> str:
 def _switched(row: Row, translations_of: Mapping[str, tuple[str, ...]], chance: Chance, ratio: float) -> Row:
     if not row.id.isdecimal() or not chance.happens(ratio):
         return row
-    translation = random_translation(row.form, translations_of, chance) or random_translation(
-        row.lemma, translations_of, chance
-    )
+    of_form = random_translation(row.form, translations_of, chance)
+    translation = of_form or random_translation(row.lemma, translations_of, chance)
     return row if translation is None else row._replace(form=with_case_of(translation, row.form), lemma="_")
 
 

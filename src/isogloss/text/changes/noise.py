@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
@@ -18,7 +18,7 @@ from isogloss.corpora.corpus import AnyCorpus
 from isogloss.corpora.pieces import Piece, new_text
 from isogloss.corpora.rewriting import Rewriting, Rows, rewrite
 
-WORD = re.compile(r"\S+")
+WORD_OR_SPACE = re.compile(r"\S+|\s+")
 RARE_LETTER_RATIO = 1000  # letters rarer than 1 in 1000 occur in foreign names only
 NOISE_KINDS = ("swap", "delete", "insert", "replace")
 
@@ -38,11 +38,11 @@ def noise(
 
     def pieces(text: str, place: str) -> list[Piece]:
         chance = Chance(seed, "noise", epoch, place)
-        return noisy_pieces(text, chance, lambda: chance.happens(rate), kinds, alphabet)
+        return noisy_pieces(text, chance, rate, kinds, alphabet)
 
     def words(old: Sequence[str], place: str) -> list[str]:
         chance = Chance(seed, "noise", epoch, place)
-        return [new_text(noisy_pieces(word, chance, lambda: chance.happens(rate), kinds, alphabet)) for word in old]
+        return [new_text(noisy_pieces(word, chance, rate, kinds, alphabet)) for word in old]
 
     def rows(old: Rows, place: str) -> Rows:
         forms = words([row.form for row in old], place)
@@ -72,18 +72,13 @@ def alphabet_of(corpus: AnyCorpus) -> str:
     return "".join(sorted(char for char, n in letters.items() if n * RARE_LETTER_RATIO >= sum(letters.values())))
 
 
-def noisy_pieces(
-    text: str, chance: Chance, chosen: Callable[[], bool], kinds: Sequence[str], alphabet: str
-) -> list[Piece]:
-    """The pieces of a text in which one letter of each chosen word is changed."""
+def noisy_pieces(text: str, chance: Chance, rate: float, kinds: Sequence[str], alphabet: str) -> list[Piece]:
+    """The pieces of a text in which one letter of a share `rate` of the words is changed."""
     pieces: list[Piece] = []
-    end = 0
-    for match in WORD.finditer(text):
-        pieces += [(char, char) for char in text[end : match.start()]]
-        is_changed = any(map(str.isalpha, match[0])) and chosen()
-        pieces += noisy_word(match[0], chance, kinds, alphabet) if is_changed else [(char, char) for char in match[0]]
-        end = match.end()
-    return pieces + [(char, char) for char in text[end:]]
+    for word in WORD_OR_SPACE.findall(text):
+        is_changed = any(map(str.isalpha, word)) and chance.happens(rate)
+        pieces += noisy_word(word, chance, kinds, alphabet) if is_changed else [(char, char) for char in word]
+    return pieces
 
 
 def noisy_word(word: str, chance: Chance, kinds: Sequence[str], alphabet: str) -> list[Piece]:

@@ -34,9 +34,8 @@ def reorder(treebank: Corpus[Tree], order: str = "SOV", *, probability: float = 
     if treebank.kind is not TREEBANK or not 0 <= probability <= 1:
         raise UsageError(f"reorder: expected a treebank and a probability, got {treebank.kind.name}, {probability}")
     draws = (Chance(seed, "word order", i).happens(probability) for i in range(len(treebank)))
-    return treebank.with_items(
-        reordered(tree, order) if is_selected else tree for tree, is_selected in zip(treebank, draws, strict=True)
-    )
+    pairs = zip(treebank, draws, strict=True)
+    return treebank.with_items(reordered(tree, order) if is_selected else tree for tree, is_selected in pairs)
 
 
 def reordered(tree: Tree, order: str) -> Tree:

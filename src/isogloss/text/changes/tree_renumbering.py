@@ -10,7 +10,7 @@ from isogloss.corpora.kinds.treebank import MULTIWORD, Row, Tree, with_space
 
 def renumbered(tree: Tree, order: Sequence[int]) -> tuple[Row, ...]:
     """The rows in a new word order; multiword tokens whose words are no longer adjacent are removed."""
-    number = {str(old): str(new_positions) for new_positions, old in enumerate(order, 1)} | {"0": "0"}
+    number = {str(old): str(new) for new, old in enumerate(order, 1)} | {"0": "0"}
     before, nodes = tree.nodes, _capitalised(tree.nodes, order)
     above: dict[str, list[Row]] = {}  # multiword tokens and empty nodes by their word
     for row in tree.rows:
@@ -20,9 +20,8 @@ def renumbered(tree: Tree, order: Sequence[int]) -> tuple[Row, ...]:
             if new_positions == list(range(new_positions[0], new_positions[0] + len(new_positions))):
                 recased = nodes[low - 1].form != before[low - 1].form
                 form = nodes[low - 1].form[:1] + row.form[1:] if recased else row.form
-                above.setdefault(match[1], []).append(
-                    row._replace(id=f"{new_positions[0]}-{new_positions[-1]}", form=form)
-                )
+                token = row._replace(id=f"{new_positions[0]}-{new_positions[-1]}", form=form)
+                above.setdefault(match[1], []).append(token)
         elif "." in row.id:
             above.setdefault(row.id.partition(".")[0], []).append(row._replace(id=_renumbered_id(row.id, number)))
     rows = list(above.get("0", []))
@@ -96,9 +95,8 @@ def _spaced(tree: Tree, rows: Sequence[Row], order: Sequence[int]) -> tuple[Row,
         was_joined = following == word + 1 and (word in glued or token[word - 1] == token[following - 1])
         before_punctuation = following > 0 and nodes[following - 1].upos == "PUNCT" and following - 1 in glued
         after_punctuation = following > 0 and nodes[word - 1].upos == "PUNCT" and word in glued
-        result.append(
-            row._replace(misc=with_space(row.misc, not (was_joined or before_punctuation or after_punctuation)))
-        )
+        space = not (was_joined or before_punctuation or after_punctuation)
+        result.append(row._replace(misc=with_space(row.misc, space)))
     return tuple(result)
 
 

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from isogloss.core.errors import UsageError
 from isogloss.text.words import word_pattern
@@ -78,27 +79,18 @@ class SampleCheck:
 def sample_check(sample: Sequence[str], neighbours: Mapping[str, Sequence[str]]) -> SampleCheck:
     """A check learnt from a sample of the language, and from the same amount of text of each neighbour."""
     if len(sample) < MIN_SAMPLE_LINES:
-        raise UsageError(
-            f"expected a sample of at least {MIN_SAMPLE_LINES} lines to learn a language, got {len(sample)}"
-        )
+        expected = f"a sample of at least {MIN_SAMPLE_LINES} lines to learn a language"
+        raise UsageError(f"expected {expected}, got {len(sample)}")
     training = [line for i, line in enumerate(sample) if i % HELD_OUT_EVERY_LINES]
     model = character_model(training)
     held_out = sorted(model.score(line) for line in sample[::HELD_OUT_EVERY_LINES])
     size = sum(map(len, sample if neighbours else training))
     neighbour_models = {lang: character_model(_first_characters(lines, size)) for lang, lines in neighbours.items()}
-    return SampleCheck(
-        character_model(sample) if neighbours else model,
-        neighbour_models,
-        held_out[int(MAX_FAILING_SHARE * len(held_out))],
-    )
+    threshold = held_out[int(MAX_FAILING_SHARE * len(held_out))]
+    return SampleCheck(character_model(sample) if neighbours else model, neighbour_models, threshold)
 
 
 def _first_characters(lines: Sequence[str], size: int) -> list[str]:
     """The first lines, up to `size` characters: a model of more text would give higher scores for any language."""
-    chosen, length = [], 0
-    for line in lines:
-        if length >= size:
-            break
-        chosen.append(line)
-        length += len(line)
-    return chosen
+    lengths = accumulate(map(len, lines), initial=0)
+    return [line for line, length_before in zip(lines, lengths) if length_before < size]

@@ -43,11 +43,10 @@ def script_share(text: str, scripts: Container[str]) -> float:
     >>> script_share("мир abc", {"Cyrl"}), script_share("東京へ", {"Jpan"})
     (0.5, 1.0)
     """
-    component_scripts = {part for combined, parts in COMPONENT_SCRIPTS.items() if combined in scripts for part in parts}
+    components = {part for combined, parts in COMPONENT_SCRIPTS.items() if combined in scripts for part in parts}
     letter_scripts = [script for char in text if (script := letter_script(char))]
-    return sum(script in scripts or script in component_scripts for script in letter_scripts) / max(
-        1, len(letter_scripts)
-    )
+    matching = sum(script in scripts or script in components for script in letter_scripts)
+    return matching / max(1, len(letter_scripts))
 
 
 @cache

@@ -6,22 +6,17 @@ sounds (پ P, چ J, ڤ V, گ G). Punctuation marks become their Latin equivalent
 
 from __future__ import annotations
 
-from isogloss.text.transliteration.scheme import COMPOSED, Scheme, swapped, table
+from isogloss.text.transliteration.scheme import ARABIC_PUNCTUATION, COMPOSED, Scheme, swapped, table
 
-LETTERS = dict(
-    zip(
-        "ءآأؤإئابةتثجحخدذرزسشصضطظعغـفقكلمنهوىيًٌٍَُِّْٰٱپچڤگ",
-        "'|>&<}AbptvjHxd*rzs$SDTZEg_fqklmnhwYyFNKaui~o`{PJVG",
-        strict=True,
-    )
-)
+ARABIC = "ءآأؤإئابةتثجحخدذرزسشصضطظعغـفقكلمنهوىيًٌٍَُِّْٰٱپچڤگ"
+ASCII = "'|>&<}AbptvjHxd*rzs$SDTZEg_fqklmnhwYyFNKaui~o`{PJVG"
+SIGNS = dict(zip(ARABIC, ASCII, strict=True)) | ARABIC_PUNCTUATION
 SHAPES = {"ک": "ك", "ی": "ي", "ھ": "ه", "ە": "ه"}  # variants from Persian and Urdu keyboards
-SIGNS = {"،": ",", "؛": ";", "؟": "?"}
 
 SCHEME = Scheme(
     name="buckwalter",
     languages="ar arq ary arz aeb qaf",  # does not change Narabizi, which is in Latin script
     summary="Arabic → one ASCII character per letter",
-    stages=(COMPOSED, table(SHAPES), table(LETTERS | SIGNS)),
-    inverse=(table(swapped(LETTERS | SIGNS)), COMPOSED),
+    stages=(COMPOSED, table(SHAPES), table(SIGNS)),
+    inverse=(table(swapped(SIGNS)), COMPOSED),
 )

@@ -13,21 +13,13 @@ from __future__ import annotations
 
 import re
 
-from isogloss.text.transliteration.scheme import (
-    COMPOSED,
-    Rule,
-    Scheme,
-    letters,
-    longest_first,
-    swapped,
-    table,
-    with_capitals,
-)
+from isogloss.text.transliteration.scheme import COMPOSED, Rule, Scheme, longest_first, swapped, table, with_capitals
 
 RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
-SCHOLARLY = dict(
-    zip(RUSSIAN, letters("a b v g d e ë ž z i j k l m n o p r s t u f x c č š šč ' y ' è ju ja"), strict=True)
-) | {
+RUSSIAN_SCHOLARLY = "a b v g d e ë ž z i j k l m n o p r s t u f x c č š šč ' y ' è ju ja"
+RUSSIAN_ISO_9 = "a b v g d e ë ž z i j k l m n o p r s t u f h c č š ŝ ʺ y ʹ è û â"
+SCHOLARLY = {
+    **dict(zip(RUSSIAN, RUSSIAN_SCHOLARLY.split(), strict=True)),
     "і": "i", "ї": "ji", "є": "je", "ґ": "g", "ў": "w", "ђ": "đ", "ћ": "ć", "ј": "j", "љ": "lj", "њ": "nj", "џ": "dž",
     "ѓ": "ǵ", "ќ": "ḱ", "ѕ": "dz", "ѣ": "ě", "ә": "ä", "ғ": "ğ", "қ": "q", "ң": "ñ", "ҥ": "ŋ", "ө": "ö", "ү": "ü",
     "ұ": "u", "һ": "h", "җ": "dž", "ӑ": "ă", "ӗ": "ĕ", "ҫ": "ś", "ӳ": "ü", "ӓ": "ä", "ӧ": "ö", "ӱ": "ü", "ӹ": "ÿ",
@@ -35,9 +27,8 @@ SCHOLARLY = dict(
 }  # fmt: skip
 URALIC = SCHOLARLY | {"х": "h", "э": "e", "ё": "jo"}
 BURYAT = SCHOLARLY | {"э": "e", "ё": "jo"}
-ISO_9 = dict(
-    zip(RUSSIAN, letters("a b v g d e ë ž z i j k l m n o p r s t u f h c č š ŝ ʺ y ʹ è û â"), strict=True)
-) | {
+ISO_9 = {
+    **dict(zip(RUSSIAN, RUSSIAN_ISO_9.split(), strict=True)),
     "і": "ì", "ї": "ï", "є": "ê", "ґ": "g̀", "ў": "ŭ", "ђ": "đ", "ћ": "ć", "ј": "ǰ", "љ": "l̂", "њ": "n̂", "џ": "d̂",
     "ѓ": "ǵ", "ќ": "ḱ", "ѕ": "ẑ", "ѣ": "ě", "ә": "a̋", "ғ": "ġ", "қ": "ķ", "ң": "ņ", "ҥ": "ṅ", "ө": "ô", "ү": "ù",
     "ұ": "u̇", "һ": "ḥ", "ӑ": "ă", "ӗ": "ĕ", "ҫ": "ç", "ӳ": "ű", "ӓ": "ä", "ӧ": "ö", "ӱ": "ü", "ӹ": "ÿ", "ӝ": "z̄",
@@ -73,12 +64,8 @@ FINNIC = Scheme(
     summary="Erzya, Moksha, Mari, Komi, Udmurt → Latin in Finnic spelling",
     stages=(COMPOSED, IOTATED, all_capitals(URALIC), table(with_capitals(URALIC))),
 )
-MONGOLIC = Scheme(
-    name="buryat",
-    languages="bxr",
-    summary="Buryat → Latin",
-    stages=(COMPOSED, all_capitals(BURYAT), table(with_capitals(BURYAT))),
-)
+BURYAT_STAGES = (COMPOSED, all_capitals(BURYAT), table(with_capitals(BURYAT)))
+MONGOLIC = Scheme("buryat", "Buryat → Latin", BURYAT_STAGES, languages="bxr")
 ISO = Scheme(
     name="iso9",
     summary="Cyrillic → Latin, one character per letter (ISO 9:1995)",

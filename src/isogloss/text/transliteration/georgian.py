@@ -10,22 +10,20 @@ the second. Capitals (Mtavruli) become capitals; the historical alphabets (Asomt
 
 from __future__ import annotations
 
-from isogloss.text.transliteration.scheme import COMPOSED, Scheme, letters, longest_first, swapped, table
+from isogloss.text.transliteration.scheme import COMPOSED, Scheme, longest_first, swapped, table
 
 LETTERS = "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸ"
-NATIONAL = (
-    letters("a b g d e v z t i k' l m n o p' zh r s t' u p k gh q' sh ch ts dz ts' ch' kh j h ey y w q o f ə '")
-)  # fmt: skip
-ISO_9984 = letters("a b g d e v z t’ i k l m n o p ž r s t u p’ k’ ḡ q š č’ c’ j c č x ǰ h ē y w ẖ ō f ə ʔ")
+NATIONAL = "a b g d e v z t i k' l m n o p' zh r s t' u p k gh q' sh ch ts dz ts' ch' kh j h ey y w q o f ə '"
+ISO_9984 = "a b g d e v z t’ i k l m n o p ž r s t u p’ k’ ḡ q š č’ c’ j c č x ǰ h ē y w ẖ ō f ə ʔ"
 MKHEDRULI, MTAVRULI, ASOMTAVRULI, NUSKHURI = 0x10D0, 0x1C90, 0x10A0, 0x2D00  # the same order in all four blocks
 
 
-def all_alphabets(latin: list[str]) -> dict[str, str]:
-    pairs = dict(zip(LETTERS, latin, strict=True))
-    for block in (MTAVRULI, ASOMTAVRULI, NUSKHURI):
-        for letter, sign in list(zip(LETTERS, latin, strict=True)):
-            variant = chr(ord(letter) - MKHEDRULI + block)
-            pairs[variant] = sign if block == NUSKHURI else sign[:1].upper() + sign[1:]
+def all_alphabets(latin: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for block in (MKHEDRULI, MTAVRULI, ASOMTAVRULI, NUSKHURI):
+        for letter, sign in zip(LETTERS, latin.split(), strict=True):
+            is_capital = block in (MTAVRULI, ASOMTAVRULI)
+            pairs[chr(ord(letter) - MKHEDRULI + block)] = sign[:1].upper() + sign[1:] if is_capital else sign
     return pairs
 
 

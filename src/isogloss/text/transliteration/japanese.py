@@ -16,12 +16,13 @@ from typing import Any
 
 from isogloss.core.errors import MissingExtra
 from isogloss.corpora.pieces import Piece, new_text
-from isogloss.text.transliteration.scheme import Scheme, letters
+from isogloss.text.transliteration.scheme import Scheme
 
+SMALL_KANA = "a i u e o ya yu yo wa tsu"
 # readings of characters that normally have none outside words
 ISOLATED_READINGS = {
-    **dict(zip("ァィゥェォャュョヮッ", letters("a i u e o ya yu yo wa tsu"), strict=True)),
-    **dict(zip("ぁぃぅぇぉゃゅょゎっ", letters("a i u e o ya yu yo wa tsu"), strict=True)),
+    **dict(zip("ァィゥェォャュョヮッ", SMALL_KANA.split(), strict=True)),
+    **dict(zip("ぁぃぅぇぉゃゅょゎっ", SMALL_KANA.split(), strict=True)),
     "々": "noma", "ー": "-", "〜": "~", "・": "·",
     "滞": "tai", "愍": "min",  # in UniDic only within words
 }  # fmt: skip

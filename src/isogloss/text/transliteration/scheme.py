@@ -17,8 +17,6 @@ from isogloss.corpora.pieces import Piece, compose_pieces, new_text, substitutio
 
 CLUSTER = re.compile(r".[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]*", re.S)
 ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]+")  # initial, medial and final forms, ligatures
-
-
 MAX_CACHED_WORDS = 1 << 18
 
 
@@ -62,9 +60,8 @@ class Rule:
         return self.pattern.sub(self.replacement, text)
 
     def pieces(self, text: str) -> list[Piece]:
-        return substitution_pieces(
-            self.pattern, [self.replacement(match) for match in self.pattern.finditer(text)], text
-        )
+        replacements = [self.replacement(match) for match in self.pattern.finditer(text)]
+        return substitution_pieces(self.pattern, replacements, text)
 
 
 @dataclass(frozen=True)
@@ -95,11 +92,8 @@ class WordCache(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= MAX_CACHED_WORDS:
             self.clear()
-        rewritten = word
-        for stage in self.stages:
-            rewritten = stage(rewritten)
-        self[word] = rewritten
-        return rewritten
+        self[word] = reduce(lambda text, stage: stage(text), self.stages, word)
+        return self[word]
 
 
 @dataclass(frozen=True)
@@ -128,10 +122,10 @@ class Scheme:
         return WordCache(self.stages)
 
     def pieces(self, text: str) -> list[Piece]:
-        def then(pieces: list[Piece], stage: Stage) -> list[Piece]:
-            return compose_pieces(pieces, stage.pieces(new_text(pieces)))
-
-        return reduce(then, self.stages[1:], self.stages[0].pieces(text))
+        pieces = self.stages[0].pieces(text)
+        for stage in self.stages[1:]:
+            pieces = compose_pieces(pieces, stage.pieces(new_text(pieces)))
+        return pieces
 
     def words(self, words: Sequence[str]) -> list[str]:
         """The words of a sentence; a word that would become empty (a single mark) is not changed."""
@@ -141,11 +135,6 @@ class Scheme:
 
 def table(pairs: Mapping[str, str]) -> Table:
     return Table({ord(old): new for old, new in pairs.items()})
-
-
-def letters(listed: str) -> list[str]:
-    """A list of letters, possibly of several characters, separated by spaces."""
-    return listed.split()
 
 
 def with_capitals(pairs: Mapping[str, str]) -> dict[str, str]:
@@ -175,6 +164,9 @@ def swapped(pairs: Mapping[str, str]) -> dict[str, str]:
     return back
 
 
-ARABIC_SIGNS = {"،": ",", "؛": ";", "؟": "?", "٪": "%", "٫": ".", "٬": ",", "۔": "."}
-ARABIC_DIGITS = {chr(zero + n): str(n) for zero in (0x660, 0x6F0) for n in range(10)}
+ARABIC_PUNCTUATION = {"،": ",", "؛": ";", "؟": "?"}
+ARABIC_SIGNS = {
+    **ARABIC_PUNCTUATION, "٪": "%", "٫": ".", "٬": ",", "۔": ".",
+    **{chr(zero + n): str(n) for zero in (0x660, 0x6F0) for n in range(10)},
+}  # fmt: skip
 INVISIBLE = dict.fromkeys("\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u061c\u0640\ufeff", "")  # joiners, marks, tatweel

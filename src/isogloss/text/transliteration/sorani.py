@@ -17,16 +17,7 @@ from __future__ import annotations
 
 import re
 
-from isogloss.text.transliteration.scheme import (
-    ARABIC_DIGITS,
-    ARABIC_SIGNS,
-    COMPOSED,
-    INVISIBLE,
-    Rule,
-    Scheme,
-    longest_first,
-    table,
-)
+from isogloss.text.transliteration.scheme import ARABIC_SIGNS, COMPOSED, INVISIBLE, Rule, Scheme, longest_first, table
 
 # و and ی after disambiguation: code points that Sorani does not use
 U, LONG_U, LONG_I, W, Y, SHORT_I = "ۇ", "ۈ", "ې", "ۋ", "ي", "\u0650"
@@ -104,6 +95,6 @@ SCHEME = Scheme(
         Rule(re.compile("(?<![^\\W\\d_])ئ(?=[اەێۆ])"), lambda match: ""),
         Rule(re.compile("ئ?[وی]+"), semivowels),
         Rule(re.compile(f"[{RUN}]{{2,}}"), bizroke),
-        table(VOWELS | CONSONANTS | ARABIC_SIGNS | ARABIC_DIGITS),
+        table(VOWELS | CONSONANTS | ARABIC_SIGNS),
     ),
 )

@@ -57,9 +57,8 @@ def rewriting(scheme: Scheme) -> Rewriting:
         """Words in the context of their sentence; lemmas, multiword tokens and empty nodes without context."""
         words = iter(scheme.words([row.form for row in old if row.id.isdecimal()]))
         forms = [next(words) if row.id.isdecimal() else single_word(row.form) for row in old]
-        return tuple(
-            row._replace(form=form, lemma=single_word(row.lemma)) for row, form in zip(old, forms, strict=True)
-        )
+        pairs = zip(old, forms, strict=True)
+        return tuple(row._replace(form=form, lemma=single_word(row.lemma)) for row, form in pairs)
 
     return Rewriting(
         rows=rows,

@@ -13,16 +13,8 @@ from __future__ import annotations
 
 import re
 
-from isogloss.text.transliteration.scheme import (
-    ARABIC_DIGITS,
-    ARABIC_SIGNS,
-    COMPOSED,
-    INVISIBLE,
-    Rule,
-    Scheme,
-    swapped,
-    table,
-)
+from isogloss.text.transliteration import scheme
+from isogloss.text.transliteration.scheme import ARABIC_SIGNS, COMPOSED, INVISIBLE, Rule, Scheme, swapped, table
 
 VOWELS = {"ا": "a", "ە": "e", "ې": "ë", "ى": "i", "و": "o", "ۇ": "u", "ۆ": "ö", "ۈ": "ü"}
 CONSONANTS = {
@@ -30,7 +22,6 @@ CONSONANTS = {
     "ش": "ş", "غ": "ğ", "ف": "f", "ق": "q", "ك": "k", "گ": "g", "ڭ": "ñ", "ل": "l", "م": "m", "ن": "n", "ھ": "h",
     "ۋ": "v", "ي": "y",
 }  # fmt: skip
-SIGNS = {"،": ",", "؛": ";", "؟": "?"}
 # letters of other orthographies with the same pronunciation
 SHAPES = {
     "ک": "ك", "ی": "ي", "ه": "ھ", "ح": "ھ", "ط": "ت", "ص": "س", "ث": "س", "ض": "ز", "ذ": "ز", "ظ": "ز", "ة": "ە",
@@ -55,11 +46,11 @@ SCHEME = Scheme(
         COMPOSED,
         table(SHAPES | INVISIBLE),
         Rule(re.compile("ئ"), hamza),
-        table(VOWELS | CONSONANTS | ARABIC_SIGNS | ARABIC_DIGITS),
+        table(VOWELS | CONSONANTS | ARABIC_SIGNS),
     ),
     inverse=(
         COMPOSED,
         Rule(re.compile(f"(?<={LETTER})'(?={VOWEL})|(?<!{LETTER})(?<!{LETTER}')(?={VOWEL})"), lambda match: "ئ"),
-        table(swapped(VOWELS | CONSONANTS | SIGNS)),
+        table(swapped(VOWELS | CONSONANTS | scheme.ARABIC_PUNCTUATION)),
     ),
 )
