@@ -1,4 +1,4 @@
-"""Reading English-EWT train (12,544 sentences): isogloss against the `conllu` package."""
+"""Reading English-EWT train (12,544 sentences): isogloss compared with the package `conllu`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EWT = SHARED / "data/ud/UD_English-EWT/en_ewt-ud-train.conllu.xz"
 
 
 def treebank() -> ig.Corpus:
-    """The real treebank where it lies beside the checkout; otherwise as many sentences of the laboratory."""
+    """The real treebank if it is available next to the checkout; otherwise as many sentences of the laboratory."""
     if EWT.exists():
         return ig.read_treebank(EWT)
     return ig.Laboratory(seed=0).treebank("qla", "train", 12_544)

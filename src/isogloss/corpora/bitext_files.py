@@ -19,15 +19,13 @@ from isogloss.corpora.formats.strict_json import parse_json
 from isogloss.corpora.kinds.alignment import Alignment, Link
 from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.corpora.parallel import ParallelSet
-from isogloss.languages.codes import UNKNOWN, pair_code, pair_of_path
+from isogloss.languages.codes import UNKNOWN, pair_code
 
 UNALIGNED_MARK = "X"
 WordPair = tuple[tuple[str, ...], tuple[str, ...]]  # a sentence and its translation
 
 
-def join_alignment(
-    sentences: ParallelSet, path: Path, *, base: int | None = 0, repair: bool = False
-) -> Corpus[AlignedPair]:
+def join_alignment(sentences: ParallelSet, path: Path, base: int | None, repair: bool) -> Corpus[AlignedPair]:
     """A parallel set of two languages with the links of a Pharaoh file.
 
     `base=None` detects whether the file counts words from 0 or from 1; where that is ambiguous, it is an error.
@@ -38,8 +36,7 @@ def join_alignment(
     words = list(zip(sentences.words(source), sentences.words(target), strict=True))
     repairs = Repairs(repair)
     pairs = tuple(join_links(words, path, base, repairs))
-    all_repairs = (*sentences.repairs, *repairs.made)
-    return Corpus(pairs, pair_code(source, target), FORMAT, str(path), all_repairs)
+    return Corpus(pairs, pair_code(source, target), FORMAT, str(path), (*sentences.repairs, *repairs.made))
 
 
 def join_links(words: Sequence[WordPair], path: Path, base: int | None, repairs: Repairs) -> Iterator[AlignedPair]:
@@ -68,10 +65,9 @@ def read_folder(folder: Path, repair: bool = False) -> Corpus[AlignedPair]:
         raise InputError(path, "links for every sentence of both treebanks", counts)
     pairs = []
     for number, (s, t, alignment) in enumerate(zip(source, target, alignments, strict=True), 1):
-        where = f" in sentence {number}"
-        links = links_within(alignment, len(s.words), len(t.words), repairs, path, None, where)
+        links = links_within(alignment, len(s.words), len(t.words), repairs, path, None, f" in sentence {number}")
         pairs.append(AlignedPair(tuple(s.words), tuple(t.words), links))
-    return Corpus(tuple(pairs), _pair_code(folder / path.name), FORMAT, str(folder), tuple(repairs.made))
+    return Corpus(tuple(pairs), UNKNOWN, FORMAT, str(folder), tuple(repairs.made))
 
 
 def _links_by_id(sentence: dict[str, list[str]]) -> Alignment:
@@ -87,8 +83,3 @@ def _find(folder: Path, name: str) -> Path:
         if path.exists():
             return path
     raise InputError(folder, f"a folder with {name}", "no such file")
-
-
-def _pair_code(path: Path) -> str:
-    languages = pair_of_path(path)
-    return pair_code(*languages) if languages else UNKNOWN

@@ -21,6 +21,7 @@ from isogloss.corpora.kinds.kind import CorpusKind
 from isogloss.languages.codes import canonical, language_of_path
 
 T = TypeVar("T")
+FilePath: TypeAlias = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Corpus(Sequence[T], Generic[T]):
         """A copy of the corpus with other items."""
         return replace(self, items=tuple(items))
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: FilePath) -> None:
         """Write the corpus to a file in its format, atomically; compressed if the suffix is .gz, .xz or .bz2."""
         with atomic_write(path) as file:
             file.writelines(self.format.unparse(self.items))
@@ -100,9 +101,7 @@ def garbage_collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def read_corpus(
-    path: str | os.PathLike[str], format: Format[T], *, lang: str | None = None, repair: bool = False
-) -> Corpus[T]:
+def read_corpus(path: FilePath, format: Format[T], *, lang: str | None = None, repair: bool = False) -> Corpus[T]:
     """Read a file completely. The language is `lang`, or else the one that the file name states.
 
     A file without items is an error.
@@ -125,12 +124,8 @@ def _of_one_language(
     """The items in `lang`; without it all items, which must be in one language."""
     stated = [language(item) for item in items]
     code = canonical(lang) if lang else stated[0]
-    chosen = tuple(item for item, language_of_item in zip(items, stated, strict=True) if language_of_item == code)
+    chosen = tuple(item for item, stated_language in zip(items, stated, strict=True) if stated_language == code)
     if not chosen or (lang is None and len(chosen) < len(items)):
-        expected = (
-            f"items in the language '{code}'"
-            if lang
-            else "items in one language, or lang= (--lang) to select one of several"
-        )
-        raise InputError(path, expected, ", ".join(sorted(set(stated))))
+        expected = f"the language '{code}'" if lang else "one language, or lang= (--lang) to select one of several"
+        raise InputError(path, f"items in {expected}", ", ".join(sorted(set(stated))))
     return code, chosen

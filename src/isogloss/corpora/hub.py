@@ -41,19 +41,17 @@ class HubRows:
     config: str | None
     data: Any  # datasets.Dataset
 
-    def column(self, *names: str, optional: bool = False) -> str | None:
-        """The first of `names` that is a column of the dataset."""
-        column = next((name for name in names if name in self.data.column_names), None)
-        if column is None and not optional:
-            columns = ", ".join(self.data.column_names)
-            raise InputError(self.name, f"a column {' or '.join(map(shown, names))}", f"only {columns}")
-        return column
-
     def values(self, *names: str, optional: bool = False) -> Iterator[Any]:
-        """The values of a column, with class labels in place of their numbers (None for -1); Nones if it is absent."""
-        column = self.column(*names, optional=optional)
-        if column is None:
+        """The values of the first existing column, with class labels in place of their numbers (None for -1).
+
+        If none of the columns exists: Nones if it is optional, an error otherwise.
+        """
+        columns = self.data.column_names
+        column = next((name for name in names if name in columns), None)
+        if column is None and optional:
             return iter([None] * len(self.data))
+        if column is None:
+            raise InputError(self.name, f"a column {' or '.join(map(shown, names))}", f"only {', '.join(columns)}")
         feature = self.data.features[column]
         labels = getattr(getattr(feature, "feature", feature), "names", None)
         return (_with_label_names(value, labels) for value in self.data[column])
@@ -98,9 +96,8 @@ def read(name: str, kind: str, *, lang: str | None = None, repair: bool = False)
         file = Path(folder) / "rows"
         try:
             write_lines(file, conversion.lines(rows))
-            corpus = read_corpus(
-                file, FORMATS[conversion.format], lang=lang or _language_of_dataset(rows), repair=repair
-            )
+            lang = lang or _language_of_dataset(rows)
+            corpus = read_corpus(file, FORMATS[conversion.format], lang=lang, repair=repair)
         except InputError as error:
             raise InputError(name, error.expected, error.got) from None
         except (ValueError, TypeError, KeyError, IndexError, UsageError) as error:
@@ -117,9 +114,8 @@ def read_parallel(name: str, *, languages: Sequence[str] | None, words: bool) ->
     else:
         records = rows.data
         if not languages and "id" in rows.data.column_names:
-            raise UsageError(
-                f"{name}: the column 'id' may be ids or Indonesian; select the columns with languages=['en', …]"
-            )
+            advice = "select the columns with languages=['en', …]"
+            raise UsageError(f"{name}: the column 'id' may be ids or Indonesian; {advice}")
         languages = languages or [column for column in rows.data.column_names if is_language(column)]
     pairs = ((str(i), _sentences(name, record, languages)) for i, record in enumerate(records, 1))
     return parallel_set(pairs, None, Repairs(), name, words)

@@ -7,14 +7,14 @@ is tokenised (treebanks, tokenised text). `read_parallel` and the laboratory ret
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar, overload
 
 from isogloss.core.errors import InputError, UsageError, shown
-from isogloss.core.files import Repairs, atomic_write, read_lines
+from isogloss.core.files import atomic_write
 from isogloss.core.registry import check_name
 from isogloss.languages.codes import canonical
 
@@ -32,19 +32,14 @@ class ParallelSet(Sequence[dict[str, str]]):
 
     texts: Mapping[str, tuple[str, ...]]
     ids: tuple[str, ...]
-    tokens: Mapping[str, tuple[tuple[str, ...], ...]] = field(
-        default_factory=dict
-    )  # words by language, where tokenised
+    tokens: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)  # words, where tokenised
     origin: str = ""
     repairs: tuple[InputError, ...] = ()  # errors that `repair=True` corrected or skipped
 
     def __post_init__(self) -> None:
         lengths = [(lang, len(column)) for part in (self.texts, self.tokens) for lang, column in part.items()]
-        wrong_lengths = [f"{n} of '{lang}'" for lang, n in lengths if n != len(self.ids)]
-        if wrong_lengths:
-            raise UsageError(
-                f"expected {len(self.ids)} sentences per language, one for each id, got {', '.join(wrong_lengths)}"
-            )
+        if wrong := ", ".join(f"{n} of '{lang}'" for lang, n in lengths if n != len(self.ids)):
+            raise UsageError(f"expected {len(self.ids)} sentences per language, one for each id, got {wrong}")
         if not set(self.tokens) <= set(self.texts):
             raise UsageError(f"tokens in languages without sentences: {sorted(set(self.tokens) - set(self.texts))}")
 
@@ -85,7 +80,10 @@ class ParallelSet(Sequence[dict[str, str]]):
 
     def write(self, to: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]) -> None:
         """Write one TSV file with a header of languages; or, for a mapping of files, one sentence per line in each."""
-        self._check_writable()
+        for lang, column in self.texts.items():
+            for id, text in zip(self.ids, column, strict=True):
+                if not text.strip() or "\n" in text or "\t" in text or "\r" in text:  # could not be read back
+                    raise UsageError(f"sentence {id} of '{lang}' cannot be written as one line: {shown(text)}")
         if isinstance(to, Mapping):
             for lang, path in to.items():
                 write_lines(path, self.sentences(lang))
@@ -93,31 +91,19 @@ class ParallelSet(Sequence[dict[str, str]]):
             rows = zip(*self.texts.values(), strict=True)
             write_lines(to, map("\t".join, [self.languages, *rows]))
 
-    def _check_writable(self) -> None:
-        """A sentence that is empty or contains a separator could not be read back."""
-        for lang, column in self.texts.items():
-            for id, text in zip(self.ids, column, strict=True):
-                if not text.strip() or "\n" in text or "\t" in text or "\r" in text:
-                    raise UsageError(f"sentence {id} of '{lang}' cannot be written as one line: {shown(text)}")
-
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     with atomic_write(path) as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def zip_lines(paths: Sequence[Path], repairs: Repairs) -> Iterator[tuple[str, ...]]:
-    """The lines with the same number in all files, as tuples."""
-    return zip_files(paths, [read_lines(path, repairs) for path in paths])
-
-
-def zip_files(paths: Sequence[Path], streams: Sequence[Iterator[T]]) -> Iterator[tuple[T, ...]]:
+def zip_files(paths: Sequence[Path], read: Callable[[Path], Iterator[T]]) -> Iterator[tuple[T, ...]]:
     """Items of several files as tuples; files of different lengths are an error that gives both lengths."""
+    streams = [read(path) for path in paths]
     for number, items in enumerate(zip_longest(*streams), 1):
         if None in items:
-            short = items.index(None)
             long = next(i for i, item in enumerate(items) if item is not None)
-            total = number + sum(1 for _ in streams[long])
-            expected = f"{total} lines, as in {paths[long]}"
-            raise InputError(paths[short], expected, f"{number - 1}", line=number, advice="the files are not aligned")
+            expected = f"{number + sum(1 for _ in streams[long])} lines, as in {paths[long]}"
+            advice, short = "the files are not aligned", paths[items.index(None)]
+            raise InputError(short, expected, f"{number - 1}", line=number, advice=advice)
         yield items

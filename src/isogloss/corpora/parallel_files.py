@@ -10,24 +10,23 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from isogloss.core.errors import InputError, UsageError, shown
-from isogloss.core.files import COMPRESSED, Repairs, bare_suffix, read_head
-from isogloss.corpora.corpus import garbage_collection_paused
+from isogloss.core.files import COMPRESSED, Repairs, bare_suffix, read_head, read_lines
+from isogloss.corpora.corpus import FilePath, garbage_collection_paused
 from isogloss.corpora.formats import conllu
 from isogloss.corpora.formats import nli as nli_formats
 from isogloss.corpora.formats.parallel import FAST_ALIGN, Row, fast_align, tsv
-from isogloss.corpora.parallel import ParallelSet, zip_files, zip_lines
+from isogloss.corpora.parallel import ParallelSet, zip_files
 from isogloss.corpora.verses import join_verses
 from isogloss.languages.codes import UNKNOWN, canonical, is_language, language_of_path, pair_of_path
 
 Sources = Mapping[str, Path]
 
 
-def read_files(
-    paths: Mapping[str, str | os.PathLike[str]], *, verses: Path | None, words: bool, repair: bool
-) -> ParallelSet:
+def read_files(paths: Mapping[str, FilePath], *, verses: Path | None, words: bool, repair: bool) -> ParallelSet:
     """One file per language: treebanks joined by sentence id, `.tsv` of XNLI and text by line, Bibles by verse."""
     sources = {canonical(lang): Path(path) for lang, path in paths.items()}
     if len(sources) < len(paths) or not sources:
@@ -67,34 +66,34 @@ def moses_pair(prefix: Path) -> dict[str, Path]:
         name = path.stem if path.suffix in COMPRESSED else path.name
         code = name[len(prefix.name) + 1 :]
         if is_language(code) and (expected is None or canonical(code) in expected):
-            if canonical(code) in files:
-                raise InputError(path, "one file per language", f"{files[canonical(code)]} as well")
-            files[canonical(code)] = path
+            _add_file(files, canonical(code), path)
     if len(files) < 2:
         raise InputError(prefix, f"a file, or a pair such as {prefix.name}.en and {prefix.name}.fr", "neither")
     return files
 
 
-def files_by_language(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Path]:
+def files_by_language(paths: Iterable[FilePath]) -> dict[str, Path]:
     """Files by the language that their names state."""
     files: dict[str, Path] = {}
     for path in map(Path, paths):
         lang = language_of_path(path)
         if lang == UNKNOWN:
             raise InputError(path, "a file name that states a language", shown(path.name), advice="give a mapping")
-        if lang in files:
-            raise InputError(path, "one file per language", f"{files[lang]} as well")
-        files[lang] = path
+        _add_file(files, lang, path)
     return files
+
+
+def _add_file(files: dict[str, Path], lang: str, path: Path) -> None:
+    if lang in files:
+        raise InputError(path, "one file per language", f"{files[lang]} as well")
+    files[lang] = path
 
 
 def join_lines(sources: Sources, repairs: Repairs) -> Iterator[tuple[str, Row]]:
     """Rows of line-aligned files, with the line number as id."""
-    for number, texts in enumerate(zip_lines(list(sources.values()), repairs), 1):
-        fault = None
-        for path, text in zip(sources.values(), texts, strict=True):
-            fault = fault or _sentence_fault(path, number, text)
-        if fault:
+    for number, texts in enumerate(zip_files(list(sources.values()), partial(read_lines, repairs=repairs)), 1):
+        faults = (_sentence_fault(path, number, text) for path, text in zip(sources.values(), texts, strict=True))
+        if fault := next(filter(None, faults), None):
             repairs.note(fault)
         else:
             yield str(number), dict(zip(sources, texts, strict=True))
@@ -105,9 +104,9 @@ def join_premises(sources: Sources) -> Iterator[tuple[str, Row]]:
 
     There is no repair: a pair skipped in one language would misalign all later pairs.
     """
-    streams = [nli_formats.TSV.stream(path, Repairs()) for path in sources.values()]
+    rows = zip_files(list(sources.values()), lambda path: nli_formats.TSV.stream(path, Repairs()))
     premises_before: set[str] = set()
-    for number, pairs in enumerate(zip_files(list(sources.values()), streams), 1):
+    for number, pairs in enumerate(rows, 1):
         if pairs[0].premise not in premises_before:
             premises_before.add(pairs[0].premise)
             yield str(number), {lang: pair.premise for lang, pair in zip(sources, pairs, strict=True)}
@@ -123,11 +122,9 @@ def join_treebanks(sources: Sources, repairs: Repairs) -> ParallelSet:
         missing = [id for id in every if id not in banks[lang]]
         if missing:
             other_path = next(sources[other] for other, bank in banks.items() if missing[0] in bank)
+            expected = f"the sentence {missing[0]} of {other_path}"
             advice = f"repair=True (--repair) keeps the {len(ids)} sentences that all files share"
-            error = InputError(
-                path, f"the sentence {missing[0]} of {other_path}", f"{len(missing)} missing", advice=advice
-            )
-            repairs.note(error)
+            repairs.note(InputError(path, expected, f"{len(missing)} missing", advice=advice))
     if not ids:
         raise InputError(_origin(sources.values()), "sentence ids in common", "none")
     texts = {lang: tuple(bank[id].text for id in ids) for lang, bank in banks.items()}

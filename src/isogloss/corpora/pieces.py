@@ -13,10 +13,6 @@ from itertools import accumulate
 Piece = tuple[str, str]
 
 
-def old_text(pieces: Iterable[Piece]) -> str:
-    return "".join([old for old, _ in pieces])
-
-
 def new_text(pieces: Iterable[Piece]) -> str:
     return "".join([new for _, new in pieces])
 
@@ -65,8 +61,5 @@ def map_spans(pieces: Sequence[Piece], spans: Iterable[tuple[int, int]]) -> list
     """
     old_starts = [0, *accumulate(len(piece[0]) for piece in pieces)]
     new_starts = [0, *accumulate(len(piece[1]) for piece in pieces)]
-    moved_spans = []
-    for start, stop in spans:
-        first, last = bisect_right(old_starts, start) - 1, bisect_right(old_starts, stop - 1)
-        moved_spans.append((new_starts[first], new_starts[last]))
-    return moved_spans
+    places = [(bisect_right(old_starts, start) - 1, bisect_right(old_starts, stop - 1)) for start, stop in spans]
+    return [(new_starts[first], new_starts[last]) for first, last in places]

@@ -1,11 +1,6 @@
 """The public readers: one function per kind of corpus, and reading a file of any kind.
 
-Parameters that all readers share:
-
-- `path`: a file, plain or compressed (`.gz`, `.xz`, `.bz2`); or the name of a Hugging Face dataset, `hub:…`, as
-  described in `isogloss.corpora.hub`.
-- `lang`: the language code of the corpus; taken from the file name if not given.
-- `repair`: correct or skip invalid items and list them in `corpus.repairs`, instead of raising `InputError`.
+Without `repair`, an invalid item raises `InputError`. Names of datasets (`hub:…`): see `isogloss.corpora.hub`.
 """
 
 from __future__ import annotations
@@ -18,7 +13,7 @@ from typing import TypeVar
 
 from isogloss.core.errors import UsageError
 from isogloss.corpora import bitext_files, hub, parallel_files
-from isogloss.corpora.corpus import AnyCorpus, Corpus, Format, read_corpus
+from isogloss.corpora.corpus import AnyCorpus, Corpus, FilePath, Format, read_corpus
 from isogloss.corpora.formats import FORMATS, detect_format, formats_of, text
 from isogloss.corpora.formats.pharaoh import pharaoh
 from isogloss.corpora.kinds import KINDS
@@ -35,7 +30,7 @@ from isogloss.languages.codes import UNKNOWN, pair_code, pair_of_path
 T = TypeVar("T")
 
 
-def read_treebank(path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False) -> Corpus[Tree]:
+def read_treebank(path: FilePath, *, lang: str | None = None, repair: bool = False) -> Corpus[Tree]:
     """Read a treebank in CoNLL-U. `bank.write(path)` writes the same bytes.
 
     `path`: a file (also `.gz`, `.xz`, `.bz2`) or `hub:…`. `lang`: language code, by default from the file name.
@@ -45,7 +40,7 @@ def read_treebank(path: str | os.PathLike[str], *, lang: str | None = None, repa
 
 
 def read_ner(
-    path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False, format: str | None = None
+    path: FilePath, *, lang: str | None = None, repair: bool = False, format: str | None = None
 ) -> Corpus[NerSentence]:
     """Read named entities in columns. `tags` are always BIO, and None if the file has no tags.
 
@@ -56,7 +51,7 @@ def read_ner(
 
 
 def read_nli(
-    path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False, format: str | None = None
+    path: FilePath, *, lang: str | None = None, repair: bool = False, format: str | None = None
 ) -> Corpus[NliPair]:
     """Read inference pairs. `label` is None for pairs without a gold label.
 
@@ -66,7 +61,7 @@ def read_nli(
     return read_kind(path, "nli", format, lang=lang, repair=repair)
 
 
-def read_qa(path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False) -> Corpus[Question]:
+def read_qa(path: FilePath, *, lang: str | None = None, repair: bool = False) -> Corpus[Question]:
     """Read questions with their paragraphs from SQuAD JSON. Every answer must be at its stated position.
 
     `path`, `lang`: as for `read_treebank`. `repair`: correct the position of answers that occur exactly once in the
@@ -76,10 +71,10 @@ def read_qa(path: str | os.PathLike[str], *, lang: str | None = None, repair: bo
 
 
 def read_parallel(
-    source: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | Sequence[str | os.PathLike[str]],
+    source: FilePath | Mapping[str, FilePath] | Sequence[FilePath],
     *,
     languages: Sequence[str] | None = None,
-    verses: str | os.PathLike[str] | None = None,
+    verses: FilePath | None = None,
     words: bool = False,
     repair: bool = False,
 ) -> ParallelSet:
@@ -103,7 +98,7 @@ def read_parallel(
 
 
 def read_alignment(
-    path: str | os.PathLike[str], *, base: int = 0, lang: str | None = None, repair: bool = False
+    path: FilePath, *, base: int = 0, lang: str | None = None, repair: bool = False
 ) -> Corpus[Alignment]:
     """Read word alignments in the Pharaoh format; `read_bitext` reads them together with their sentences.
 
@@ -114,8 +109,8 @@ def read_alignment(
 
 
 def read_bitext(
-    source: str | os.PathLike[str] | ParallelSet,
-    alignment: str | os.PathLike[str] | None = None,
+    source: FilePath | ParallelSet,
+    alignment: FilePath | None = None,
     *,
     base: int | None = 0,
     lang: str | None = None,
@@ -130,7 +125,7 @@ def read_bitext(
     """
     if alignment is not None:
         sentences = source if isinstance(source, ParallelSet) else read_parallel(source, words=True, repair=repair)
-        return bitext_files.join_alignment(sentences, Path(alignment), base=base, repair=repair)
+        return bitext_files.join_alignment(sentences, Path(alignment), base, repair)
     if isinstance(source, ParallelSet):
         raise UsageError("a parallel set has no word links; give the Pharaoh file with its links as alignment=")
     if Path(source).is_dir():
@@ -138,7 +133,7 @@ def read_bitext(
     return read_kind(source, "bitext", lang=lang, repair=repair)
 
 
-def read_lexicon(path: str | os.PathLike[str], *, lang: str | None = None, repair: bool = False) -> Corpus[Entry]:
+def read_lexicon(path: FilePath, *, lang: str | None = None, repair: bool = False) -> Corpus[Entry]:
     """Read a bilingual lexicon: one `source<TAB>target` per line.
 
     `lang`: the language pair, such as "en>ru", by default from the file name. `repair`: skip invalid lines.
@@ -146,9 +141,7 @@ def read_lexicon(path: str | os.PathLike[str], *, lang: str | None = None, repai
     return read_kind(path, "lexicon", lang=lang, repair=repair)
 
 
-def read_text(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, lang: str | None = None, repair: bool = False
-) -> Corpus[str]:
+def read_text(path: FilePath | Sequence[FilePath], *, lang: str | None = None, repair: bool = False) -> Corpus[str]:
     """Read raw text: one sentence or paragraph per line, without empty lines.
 
     `path`: a file, several files, a folder, or `hub:…`. `lang`: language code, by default from the names of the files.
@@ -160,7 +153,7 @@ def read_text(
 
 
 def read_kind(
-    path: str | os.PathLike[str], kind: str, format: str | None = None, *, lang: str | None = None, repair: bool = False
+    path: FilePath, kind: str, format: str | None = None, *, lang: str | None = None, repair: bool = False
 ) -> AnyCorpus:
     """A corpus of one of the `KINDS`, from a file or from the Hugging Face hub.
 
@@ -175,14 +168,12 @@ def read_kind(
     return _read(path, chosen, lang, repair)
 
 
-def read_file(
-    path: str | os.PathLike[str], format: str | None = None, *, lang: str | None = None, repair: bool = False
-) -> AnyCorpus:
+def read_file(path: FilePath, format: str | None = None, *, lang: str | None = None, repair: bool = False) -> AnyCorpus:
     """A corpus file of any kind; the format is detected if it is not named."""
     return _read(path, FORMATS[format] if format else detect_format(path), lang, repair)
 
 
-def _read(path: str | os.PathLike[str], format: Format[T], lang: str | None, repair: bool) -> Corpus[T]:
+def _read(path: FilePath, format: Format[T], lang: str | None, repair: bool) -> Corpus[T]:
     kind = KINDS[format.kind]
     if kind.is_language_pair:
         return _of_pair(read_corpus(path, format, repair=repair), lang)

@@ -7,21 +7,23 @@ the id `GEN 1:1+GEN 1:2`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from isogloss.core.errors import InputError, shown
-from isogloss.core.files import Repairs
-from isogloss.corpora.parallel import zip_lines
+from isogloss.core.files import Repairs, read_lines
+from isogloss.corpora.parallel import zip_files
 
 RANGE = "<range>"
+RowWithId = tuple[str, dict[str, str]]
 
 
-def join_verses(sources: Mapping[str, Path], verses: Path, repairs: Repairs) -> Iterator[tuple[str, dict[str, str]]]:
+def join_verses(sources: Mapping[str, Path], verses: Path, repairs: Repairs) -> Iterator[RowWithId]:
     """The verses that all languages have, with their ids from the file `verses`."""
     ids: list[str] = []
     texts: list[tuple[str, ...]] = []
-    for line, (id, *row) in enumerate(zip_lines([verses, *sources.values()], repairs), 1):
+    for line, (id, *row) in enumerate(zip_files([verses, *sources.values()], partial(read_lines, repairs=repairs)), 1):
         if not id.strip() or "+" in id:
             raise InputError(verses, "a verse such as 'GEN 1:1'", shown(id), line=line)
         if RANGE not in row:
@@ -32,9 +34,7 @@ def join_verses(sources: Mapping[str, Path], verses: Path, repairs: Repairs) -> 
     yield from _merged(sources, ids, texts)
 
 
-def _merged(
-    sources: Mapping[str, Path], ids: list[str], texts: list[tuple[str, ...]]
-) -> Iterator[tuple[str, dict[str, str]]]:
+def _merged(sources: Iterable[str], ids: list[str], texts: list[tuple[str, ...]]) -> Iterator[RowWithId]:
     """One verse, or several that a translation merges; nothing if a language lacks one of them."""
     columns = [[text for text in column if text != RANGE] for column in zip(*texts, strict=True)]
     if columns and all(column and all(text.strip() for text in column) for column in columns):

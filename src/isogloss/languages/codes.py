@@ -16,29 +16,22 @@ import langcodes
 UNKNOWN = "und"  # "undetermined" in BCP-47
 
 # file names of common datasets; the first group is the language
-FILE_NAMES = [
-    re.compile(pattern)
-    for pattern in (
-        r"^([a-z]{2,3})_[a-z]+-ud-(?:train|dev|test)",  # en_ewt-ud-train.conllu
-        r"^([a-z]{2,3})-ud-(?:train|dev|test)",  # ar-ud-dev.conllu
-        r"context-([a-z]{2,3})-question-",  # MLQA: the language of the paragraph
-        r"^tatoeba\.[a-z]{3}-eng\.([a-z]{3})$",
-        r"^(?:xquad|tydiqa\.goldp)\.([a-z]{2,3})\.",
-        r"^(?:train|dev|test|valid|validation)[-_.]([a-z]{2,3})(?:\.|$)",  # PAN-X, XNLI
-        r"^([a-z]{2,3})[-_.](?:train|dev|test|valid|validation)(?:\.|$)",
-        r"^([a-z]{3})-[a-z]{3}[A-Za-z0-9]*$",  # eBible: wol-wolKYG
-        r"^([a-z]{2,3})$",  # raw/en.txt
-        r"\.([a-z]{2,3})$",  # Moses pairs: corpus.en-fr.fr
-    )
-]
-
-PAIR_NAMES = [
-    re.compile(pattern)
-    for pattern in (
-        r"(?:^|\.)([a-z]{2,3})[-_]([a-z]{2,3})(?:\.|$)",  # eng-rus.tsv, corpus.en-fr.en, the folder en-es
-        r"^([a-z]{2})([a-z]{2})\.(?:gold|src-tgt)$",  # the gold alignments of awesome-align: enfr.gold
-    )
-]
+FILE_NAMES = (
+    r"^([a-z]{2,3})_[a-z]+-ud-(?:train|dev|test)",  # en_ewt-ud-train.conllu
+    r"^([a-z]{2,3})-ud-(?:train|dev|test)",  # ar-ud-dev.conllu
+    r"context-([a-z]{2,3})-question-",  # MLQA: the language of the paragraph
+    r"^tatoeba\.[a-z]{3}-eng\.([a-z]{3})$",
+    r"^(?:xquad|tydiqa\.goldp)\.([a-z]{2,3})\.",
+    r"^(?:train|dev|test|valid|validation)[-_.]([a-z]{2,3})(?:\.|$)",  # PAN-X, XNLI
+    r"^([a-z]{2,3})[-_.](?:train|dev|test|valid|validation)(?:\.|$)",
+    r"^([a-z]{3})-[a-z]{3}[A-Za-z0-9]*$",  # eBible: wol-wolKYG
+    r"^([a-z]{2,3})$",  # raw/en.txt
+    r"\.([a-z]{2,3})$",  # Moses pairs: corpus.en-fr.fr
+)
+PAIR_NAMES = (
+    r"(?:^|\.)([a-z]{2,3})[-_]([a-z]{2,3})(?:\.|$)",  # eng-rus.tsv, corpus.en-fr.en, the folder en-es
+    r"^([a-z]{2})([a-z]{2})\.(?:gold|src-tgt)$",  # the gold alignments of awesome-align: enfr.gold
+)
 
 # valid codes that are usually other words in file names
 NOT_LANGUAGES = {
@@ -79,7 +72,7 @@ def pair_of_path(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     path = Path(path)
     for name in (_stem(path), path.parent.name):
         for pattern in PAIR_NAMES:
-            if (match := pattern.search(name)) and is_language(match[1]) and is_language(match[2]):
+            if (match := re.search(pattern, name)) and is_language(match[1]) and is_language(match[2]):
                 return canonical(match[1]), canonical(match[2])
     return None
 
@@ -92,7 +85,7 @@ def language_of_path(path: str | os.PathLike[str]) -> str:
     """
     path = Path(path)
     for pattern in FILE_NAMES:
-        if (match := pattern.search(_stem(path))) and is_language(match[1]):
+        if (match := re.search(pattern, _stem(path))) and is_language(match[1]):
             return canonical(match[1])
     folder = path.parent.name
     return canonical(folder) if re.fullmatch(r"[a-z]{2,3}", folder) and is_language(folder) else UNKNOWN

@@ -32,12 +32,13 @@ def language_distance(source: str, target: str) -> dict[str, float]:
     """
     first, second = language(source), language(target)
     distances = {
-        "genealogy": _genealogy((*first.lineage, first.name), (*second.lineage, second.name)),
+        "genealogy": genealogy_distance((*first.lineage, first.name), (*second.lineage, second.name)),
         "script": float(not set(first.scripts[:1]) & set(second.scripts[:1])),
     }
     vectors = [syntax_features().get(entry.iso639_3) for entry in (first, second)]
     if vectors[0] is not None and vectors[1] is not None:
-        distances["syntax"] = _cosine(vectors[0], vectors[1])
+        a, b = vectors[0], vectors[1]
+        distances["syntax"] = max(0.0, float(1 - a @ b / np.sqrt((a @ a) * (b @ b))))  # cosine distance
     return distances
 
 
@@ -53,10 +54,6 @@ def syntax_features() -> dict[str, FloatArray]:
         return dict(zip(file["langs"].tolist(), file["data"][:, syntactic, 0].astype(np.float64), strict=True))
 
 
-def _genealogy(source: tuple[str, ...], target: tuple[str, ...]) -> float:
+def genealogy_distance(source: tuple[str, ...], target: tuple[str, ...]) -> float:
     shared = (source_group == target_group for source_group, target_group in zip(source, target, strict=False))
     return 1 - sum(takewhile(bool, shared)) / len(source)
-
-
-def _cosine(a: FloatArray, b: FloatArray) -> float:
-    return max(0.0, float(1 - a @ b / np.sqrt((a @ a) * (b @ b))))

@@ -63,7 +63,8 @@ def language(code: str) -> Language:
 @cache
 def languages() -> dict[str, Language]:
     """Every language with an ISO 639-3 code, by canonical code."""
-    path = cache_folder() / f"languages-{CACHE_FILE_VERSION}-{version('qwanqwa')}-{version('langcodes')}.json"
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "isogloss"
+    path = folder / f"languages-{CACHE_FILE_VERSION}-{version('qwanqwa')}-{version('langcodes')}.json"
     try:
         rows = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
@@ -71,11 +72,6 @@ def languages() -> dict[str, Language]:
         with contextlib.suppress(OSError), atomic_write(path) as file:
             json.dump(rows, file, ensure_ascii=False, separators=(",", ":"))
     return {code: Language(code, name, iso, tuple(scripts), tuple(line)) for code, name, iso, scripts, line in rows}
-
-
-def cache_folder() -> Path:
-    """`$XDG_CACHE_HOME/isogloss`, or `~/.cache/isogloss`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "isogloss"
 
 
 def _gather() -> list[tuple[str, str, str, list[str], list[str]]]:

@@ -31,13 +31,15 @@ PRETRAINING_LISTS = {
 }
 
 
+@cache
 def pretraining_languages(model: str) -> frozenset[str]:
     """The pretraining languages of a model as canonical codes, without variants of script or spelling.
 
     >>> "ug" in pretraining_languages("XLM-R"), "ug" in pretraining_languages("mBERT")
     (True, False)
     """
-    return _folded(check_name(model, PRETRAINING_LISTS, "pretraining list"))
+    listed = PRETRAINING_LISTS[check_name(model, PRETRAINING_LISTS, "pretraining list")]
+    return frozenset(map(base_language, listed.split()))
 
 
 def pretrained_in(code: str) -> frozenset[str]:
@@ -58,8 +60,3 @@ def base_language(code: str) -> str:
     """
     base = canonical(code).partition("-")[0]
     return "no" if base == "nb" else base
-
-
-@cache
-def _folded(model: str) -> frozenset[str]:
-    return frozenset(map(base_language, PRETRAINING_LISTS[model].split()))

@@ -5,14 +5,13 @@ To add a format: write one module with a `Format`, and add one line to `FORMATS`
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from isogloss.core.errors import InputError
 from isogloss.core.files import bare_suffix, read_head
 from isogloss.core.registry import Registry
-from isogloss.corpora.corpus import Format
+from isogloss.corpora.corpus import FilePath, Format
 
 FORMATS: Registry[Format[Any]] = Registry(
     "format",
@@ -43,7 +42,7 @@ def formats_of(kind: str | None = None) -> list[Format[Any]]:
     return [format for format in FORMATS.values() if kind in (None, format.kind)]
 
 
-def detect_format(path: str | os.PathLike[str], kind: str | None = None) -> Format[Any]:
+def detect_format(path: FilePath, kind: str | None = None) -> Format[Any]:
     """The format of a file, from its suffix and its first lines; only formats of `kind` where it is given."""
     head = read_head(path)
     if bare_suffix(path) in (".yaml", ".yml"):

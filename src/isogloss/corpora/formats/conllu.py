@@ -44,7 +44,9 @@ def stream(path: Path, repairs: Repairs) -> Iterator[Tree]:
             if len(fields) == 10:
                 rows.append(make_row(fields))
             else:
-                fault = fault or _wrong_columns(path, number, line, len(fields))
+                got = f"{len(fields)} in {shown(line)}"
+                advice = "comments belong before the first word" if line[0] == "#" else ""
+                fault = fault or InputError(path, "10 columns separated by tabs", got, line=number, advice=advice)
     if comments or rows or fault:
         fault = fault or _fault(path, start, comments, rows)
         expected = "an empty line after the last sentence"
@@ -141,11 +143,6 @@ def first_on_cycle(heads: Sequence[int]) -> int | None:
 
 def _numbers(n: int) -> list[str]:
     return WORD_NUMBERS[:n] if n <= len(WORD_NUMBERS) else [str(i) for i in range(1, n + 1)]
-
-
-def _wrong_columns(path: Path, line: int, text: str, columns: int) -> InputError:
-    advice = "comments belong before the first word" if text.startswith("#") else ""
-    return InputError(path, "10 columns separated by tabs", f"{columns} in {shown(text)}", line=line, advice=advice)
 
 
 SUMMARY = "CoNLL-U treebank: ten columns, one empty line after each sentence"

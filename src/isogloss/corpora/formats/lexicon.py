@@ -27,8 +27,7 @@ def stream(path: Path, repairs: Repairs) -> Iterator[Entry]:
 
 
 def unparse(entries: Iterable[Entry]) -> Iterator[str]:
-    for entry in entries:
-        yield join_columns(entry) + "\n"
+    return (join_columns(entry) + "\n" for entry in entries)
 
 
 def recognise(suffix: str, head: Sequence[str]) -> bool:

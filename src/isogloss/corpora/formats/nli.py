@@ -70,7 +70,10 @@ def unparse(pairs: Iterable[NliPair], layout: NliLayout) -> Iterator[str]:
     for pair in pairs:
         if not pair.premise.strip() or not pair.hypothesis.strip():
             raise UsageError(f"a pair needs a premise and a hypothesis to be written, got {pair}")
-        same_format = _was_read_in(layout, pair)
+        if layout.headed:  # the line of the pair is reused if it was read in this format
+            same_format = set(layout.columns) <= set(pair.columns)
+        else:
+            same_format = bool(pair.line) and pair.columns in (layout.columns, layout.columns[:-1])
         row_as_read = _row(pair.line, pair.columns) if same_format else {}
         row = row_as_read | {layout.premise: pair.premise, layout.hypothesis: pair.hypothesis}
         if not same_format or layout.label in row_as_read or pair.label:
@@ -82,7 +85,9 @@ def unparse(pairs: Iterable[NliPair], layout: NliLayout) -> Iterator[str]:
         if layout.headed and not header:
             header = columns
             yield join_columns(header) + "\n"
-        yield _join(row, header or columns) + "\n"
+        if missing := [name for name in header or columns if name not in row]:
+            raise UsageError(f"this format needs the column '{missing[0]}', which the pair was not read with")
+        yield join_columns([row[name] for name in header or columns]) + "\n"
 
 
 def recognise(suffix: str, head: Sequence[str], layout: NliLayout) -> bool:
@@ -101,13 +106,6 @@ def recognise(suffix: str, head: Sequence[str], layout: NliLayout) -> bool:
 def language(pair: NliPair) -> str:
     """The language column of the official XNLI files."""
     return canonical(str(_row(pair.line, pair.columns)["language"]))
-
-
-def _was_read_in(layout: NliLayout, pair: NliPair) -> bool:
-    """Whether the pair was read in this format, so that its line can be reused."""
-    if layout.headed:
-        return set(layout.columns) <= set(pair.columns)
-    return bool(pair.line) and pair.columns in (layout.columns, layout.columns[:-1])
 
 
 def _columns(path: Path, first: str, layout: NliLayout) -> tuple[str, ...]:
@@ -162,12 +160,6 @@ def _written_label(pair: NliPair, before: str | None, layout: NliLayout) -> str:
         if meaning == pair.label:
             return written
     raise UsageError(f"this format cannot express the label {pair.label}; it has {', '.join(layout.labels)}")
-
-
-def _join(row: dict[str, Any], columns: tuple[str, ...]) -> str:
-    if missing := [name for name in columns if name not in row]:
-        raise UsageError(f"this format needs the column '{missing[0]}', which the pair was not read with")
-    return join_columns([row[name] for name in columns])
 
 
 def _format(name: str, layout: NliLayout, summary: str) -> Format[NliPair]:

@@ -63,20 +63,18 @@ def fast_align(languages: Sequence[str] = ("source", "target")) -> Format[Row]:
         check_last_line(path, number, repairs)
 
     def unparse(rows: Iterable[Row]) -> Iterator[str]:
-        for row in rows:
-            yield join_columns(list(row.values()), PAIR_SEPARATOR) + "\n"
+        return (join_columns(list(row.values()), PAIR_SEPARATOR) + "\n" for row in rows)
+
+    def recognise(suffix: str, head: Sequence[str]) -> bool:
+        return all(line.count(PAIR_SEPARATOR) == 1 for line in head)
 
     summary = "tokenised sentence pairs, source ||| target"
-    return Format("fast-align", "parallel", summary, stream, unparse, _is_fast_align, ".txt")
+    return Format("fast-align", "parallel", summary, stream, unparse, recognise, ".txt")
 
 
 def _is_tsv(suffix: str, head: Sequence[str]) -> bool:
     codes = head[0].split("\t")
     return len(codes) > 1 and all(map(is_language, codes))
-
-
-def _is_fast_align(suffix: str, head: Sequence[str]) -> bool:
-    return all(line.count(PAIR_SEPARATOR) == 1 for line in head)
 
 
 def _header(path: Path, fields: list[str]) -> list[str]:

@@ -108,7 +108,8 @@ class SquadReader:
 
 def unparse(questions: Iterable[Question]) -> Iterator[str]:
     """One document; adjacent questions of the same article and paragraph share them."""
-    items = [(item, item.source or _default_source(item)) for item in questions]
+    new = SquadContext((-1, -1), {"version": "1.1"}, {}, {}, {}, ())  # of questions that were not read from a file
+    items = [(item, item.source or replace(new, article={"title": item.title})) for item in questions]
     data = []
     for _, article in groupby(items, key=lambda pair: (pair[1].place[0], pair[1].article, pair[0].title)):
         members, paragraphs = list(article), []
@@ -132,11 +133,6 @@ def _record(item: Question, source: SquadContext) -> JsonObject:
     answers = [dict(extras) | {"text": answer.text, "answer_start": answer.start} for answer, extras in pairs]
     withheld = source.question.get("answers") or []
     return dict(source.question) | {"id": item.id, "question": item.question, "answers": answers or withheld}
-
-
-def _default_source(item: Question) -> SquadContext:
-    """For a question that was not read from a file."""
-    return SquadContext((-1, -1), {"version": "1.1"}, {"title": item.title}, {}, {}, ())
 
 
 def _without(record: JsonObject, *keys: str) -> JsonObject:

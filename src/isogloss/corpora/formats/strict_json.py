@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 MAX_DEPTH = 64
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class JsonError(ValueError):
@@ -39,13 +41,7 @@ def parse_json(text: str) -> Any:
 
 def is_text(value: object) -> bool:
     """Whether a value is a string that can be encoded as UTF-8, which lone surrogates cannot."""
-    if not isinstance(value, str):
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return isinstance(value, str) and not SURROGATE.search(value)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

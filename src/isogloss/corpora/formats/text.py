@@ -13,7 +13,7 @@ from pathlib import Path
 
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs, bare_suffix, read_lines
-from isogloss.corpora.corpus import Corpus, Format
+from isogloss.corpora.corpus import Corpus, FilePath, Format
 from isogloss.corpora.kinds.text import Line
 from isogloss.languages.codes import canonical, is_language, language_of_path
 
@@ -40,13 +40,15 @@ def _lines(path: Path, repairs: Repairs) -> Iterator[str]:
 
 
 def unparse(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
+    for number, line in enumerate(lines):
+        if number == 0 and line.startswith("\ufeff"):
+            yield "\n"  # otherwise it would be read as a byte-order mark
         if not line.strip() or "\n" in line or "\r" in line or "\0" in line:
             raise UsageError(f"cannot be written as one line of text: {shown(line)}")
         yield f"{line}\n{line.after if isinstance(line, Line) else ''}"
 
 
-def read_several(paths: Sequence[str | os.PathLike[str]], *, lang: str | None, repair: bool) -> Corpus[str]:
+def read_several(paths: Sequence[FilePath], *, lang: str | None, repair: bool) -> Corpus[str]:
     """All lines of files or folders in one language: `lang`, or the language that their names state."""
     repairs = Repairs(repair)
     lines = tuple(line for path in paths for line in stream(Path(path), repairs))
@@ -60,7 +62,7 @@ def read_several(paths: Sequence[str | os.PathLike[str]], *, lang: str | None, r
     return Corpus(lines, languages.pop(), FORMAT, origin, tuple(repairs.made))
 
 
-def stream_files(paths: Iterable[str | os.PathLike[str]], repair: bool = False) -> Iterator[str]:
+def stream_files(paths: Iterable[FilePath], repair: bool = False) -> Iterator[str]:
     """Stream the lines of files or folders, for text larger than memory."""
     repairs = Repairs(repair)
     for path in paths:
@@ -68,7 +70,7 @@ def stream_files(paths: Iterable[str | os.PathLike[str]], repair: bool = False) 
             yield from filter(str.strip, read_lines(file, repairs))
 
 
-def text_files(path: str | os.PathLike[str]) -> list[Path]:
+def text_files(path: FilePath) -> list[Path]:
     """The file itself; or every text file below a folder (`.txt`, compressed or not), in order of name."""
     path = Path(path)
     if not path.is_dir():

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from isogloss.core.errors import InputError, shown
 from isogloss.core.files import Repairs
@@ -40,11 +40,11 @@ class SquadContext:
     """Position of a question (article, paragraph) and its enclosing JSON objects, without the fields of `Question`."""
 
     place: tuple[int, int]
-    document: Mapping[str, Any]
-    article: Mapping[str, Any]
-    paragraph: Mapping[str, Any]
-    question: Mapping[str, Any]
-    answers: tuple[Mapping[str, Any], ...]
+    document: Mapping[str, object]
+    article: Mapping[str, object]
+    paragraph: Mapping[str, object]
+    question: Mapping[str, object]
+    answers: tuple[Mapping[str, object], ...]
 
 
 @dataclass(frozen=True, slots=True)

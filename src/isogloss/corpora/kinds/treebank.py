@@ -92,15 +92,24 @@ class Tree:
 
 
 def surface_text(rows: Iterable[Row]) -> str:
-    """The text of a sentence: multiword tokens in place of their words, spaces according to MISC."""
-    pieces, covered = [], 0
+    """The text of a sentence: its surface tokens, spaced according to MISC."""
+    return "".join(row.form + (" " if has_space(row.misc) else "") for row in surface_rows(rows)).strip()
+
+
+def surface_rows(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows of the text: multiword tokens in place of their words, without empty nodes."""
+    covered = 0
     for row in rows:
         if match := MULTIWORD.fullmatch(row.id):
             covered = int(match[2])
-        elif not row.id.isdecimal() or int(row.id) <= covered:
-            continue
-        pieces += [row.form, "" if "SpaceAfter=No" in row.misc.split("|") else " "]
-    return "".join(pieces).strip()
+            yield row
+        elif row.id.isdecimal() and int(row.id) > covered:
+            yield row
+
+
+def has_space(misc: str) -> bool:
+    """Whether a space follows, according to the MISC column."""
+    return "SpaceAfter=No" not in misc.split("|")
 
 
 def with_space(misc: str, space: bool) -> str:

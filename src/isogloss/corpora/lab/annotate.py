@@ -58,7 +58,9 @@ def question(story: Story, code: str, id: str) -> Question:
     """The story as a paragraph with one question and its answer."""
     sentences = [realiser(code).realise(event) for event in story.events]
     texts = [sentence.text for sentence in sentences]
-    start, end = _answer_span(sentences[story.about], story.path)
+    tokens = sentences[story.about].tokens
+    spans = [span for word, span in zip(tokens, offsets(tokens)) if _answers(word.key, story.path)]
+    start, end = spans[0][0], spans[-1][1]
     offset = sum(len(text) + 1 for text in texts[: story.about])
     context = " ".join(texts)
     answer = Answer(context[offset + start : offset + end], offset + start)
@@ -66,13 +68,8 @@ def question(story: Story, code: str, id: str) -> Question:
     return Question(id, question_text, context, (answer,), title=id, question_lang=code, context_lang=code)
 
 
-def _answer_span(sentence: Sentence, path: str) -> tuple[int, int]:
-    """The span of the phrase at `path`, without article and adposition."""
-    spans = [span for word, span in zip(sentence.tokens, offsets(sentence.tokens)) if _answers(word.key, path)]
-    return spans[0][0], spans[-1][1]
-
-
 def _answers(key: str, path: str) -> bool:
+    """Whether a word belongs to the phrase at `path` and is neither its article nor its adposition."""
     if ":" in path:
         return key == path
     address, _, part = key.partition(":")

@@ -22,15 +22,15 @@ class Verb:
     broader: str = ""
 
 
-def _read_nouns() -> tuple[dict[str, str], list[str]]:
-    """Noun → the class above it ("" at the top), and the nouns in order of frequency within their class."""
+def _read_nouns() -> dict[str, str]:
+    """Noun → the class above it ("" at the top), in order of frequency within their class."""
     above: dict[str, str] = {}
     for line in NOUNS.strip().splitlines():
         name, _, members = line.partition(":")
         kind, _, broader = (part.strip() for part in name.partition("<"))
         above[kind] = broader
         above |= dict.fromkeys(members.split(), kind)
-    return above, list(above)
+    return above
 
 
 def _read_verbs() -> dict[str, Verb]:
@@ -38,7 +38,8 @@ def _read_verbs() -> dict[str, Verb]:
     for line in VERBS.strip().splitlines():
         body, _, broader = (part.strip() for part in line.partition("<"))
         name, frame, *classes = body.split()
-        verbs[name] = Verb(name, frame, *[tuple(text.split(",")) for text in classes], broader=broader)
+        subjects, objects = (tuple(filter(None, text.split(","))) for text in (*classes, "")[:2])
+        verbs[name] = Verb(name, frame, subjects, objects, broader)
     return verbs
 
 
@@ -55,7 +56,8 @@ def _read_adjectives() -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     return classes, opposite
 
 
-ABOVE, NOUN_LIST = _read_nouns()
+ABOVE = _read_nouns()
+NOUN_LIST = list(ABOVE)
 VERB_TABLE = _read_verbs()
 DESCRIBES, OPPOSITE = _read_adjectives()
 ADJECTIVE_LIST = list(DESCRIBES)

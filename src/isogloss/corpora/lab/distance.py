@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from itertools import takewhile
 
 from isogloss.core.registry import check_name
 from isogloss.corpora.lab.languages import LANGUAGES, Grammar
+from isogloss.languages.distance import genealogy_distance
 
 
 def lab_distance(source: str, target: str) -> dict[str, float]:
@@ -17,12 +17,10 @@ def lab_distance(source: str, target: str) -> dict[str, float]:
     (1.0, 1.0)
     """
     first, second = (LANGUAGES[check_name(code, LANGUAGES, "language of the laboratory")] for code in (source, target))
-    source_lineage, target_lineage = _lineage(source), _lineage(target)
-    shared = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(source_lineage, target_lineage))))
     names = [field.name for field in fields(Grammar)]
     differing = sum(getattr(first.grammar, name) != getattr(second.grammar, name) for name in names)
     return {
-        "genealogy": 1 - shared / len(source_lineage),
+        "genealogy": genealogy_distance(_lineage(source), _lineage(target)),
         "script": float(first.script != second.script),
         "syntax": differing / len(names),
     }

@@ -24,22 +24,23 @@ from isogloss.corpora.kinds.nli import NliPair
 from isogloss.corpora.kinds.qa import Question
 from isogloss.corpora.kinds.treebank import Tree
 from isogloss.corpora.lab import annotate
-from isogloss.corpora.lab.concepts import CONTENT_WORDS
+from isogloss.corpora.lab.concepts import CONTENT_WORDS, names
 from isogloss.corpora.lab.discourse import running_text
 from isogloss.corpora.lab.languages import LANGUAGES, LabLanguage
-from isogloss.corpora.lab.lexicon import lexicon, name_list
+from isogloss.corpora.lab.lexicon import lexicon
 from isogloss.corpora.lab.meaning import Clause, fingerprint
 from isogloss.corpora.lab.pairs import MeaningPair, PairGenerator
 from isogloss.corpora.lab.questions import Story, StoryGenerator
 from isogloss.corpora.lab.realise import realiser
 from isogloss.corpora.lab.sampling import Sampler
-from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS
+from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS, NAME_COUNTS
 from isogloss.corpora.lab.words import Sentence
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import pair_code
 
 SPLITS = ("train", "dev", "test")
 CONCEPTS = (*CONTENT_WORDS, *FUNCTION_WORDS)
+NAMES = tuple(name for kind in NAME_COUNTS for name in names(kind))
 NER_NAME_PERCENT = 55  # of persons and places with a proper name in NER corpora; other corpora have fewer
 TOPIC_LINES = 8  # of raw text per topic, on average
 DOMAINS = ("talk", "chronicle")  # of treebanks and NER: running text; proper names nearly everywhere
@@ -119,8 +120,7 @@ class Laboratory:
 
     def alignments(self, source: str, target: str, n: int, split: str = "test") -> Corpus[Alignment]:
         """The gold word alignments of the sentences of `parallel`."""
-        pairs = zip(self._parallel(source, n, split), self._parallel(target, n, split))
-        items = tuple(annotate.links(source_sentence, target_sentence) for source_sentence, target_sentence in pairs)
+        items = tuple(pair.alignment for pair in self.bitext(source, target, n, split))
         return Corpus(items, pair_code(source, target), FORMATS["pharaoh"], self._origin("parallel", split))
 
     def bitext(self, source: str, target: str, n: int, split: str = "train") -> Corpus[AlignedPair]:
@@ -133,7 +133,7 @@ class Laboratory:
         """A dictionary of the citation forms of all concepts and names."""
         source_words, target_words = (lexicon(self.check(lang)) for lang in (source, target))
         entries = [Entry(source_words.citation(concept), target_words.citation(concept)) for concept in CONCEPTS]
-        entries += [Entry(source_words.name(name, "").form, target_words.name(name, "").form) for name in name_list()]
+        entries += [Entry(source_words.name(name, "").form, target_words.name(name, "").form) for name in NAMES]
         return Corpus(tuple(entries), pair_code(source, target), FORMATS["lexicon"], self._origin("lexicon"))
 
     def _parallel(self, lang: str, n: int, split: str) -> list[Sentence]:

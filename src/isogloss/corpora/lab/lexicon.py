@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple, TypeVar, cast
 
 from isogloss.core.seeds import Chance
-from isogloss.corpora.lab.concepts import CONTENT_WORDS, DESCRIBES, VERB_TABLE, WORLD_SEED, is_female, names
+from isogloss.corpora.lab.concepts import CONTENT_WORDS, DESCRIBES, VERB_TABLE, WORLD_SEED, is_female
 from isogloss.corpora.lab.languages import FAMILIES, LANGUAGES, SOURCE, Grammar
 from isogloss.corpora.lab.meaning import Phrase
 from isogloss.corpora.lab.scripts import capitalised, transliterate
@@ -15,10 +15,7 @@ from isogloss.corpora.lab.sounds import VOWELS, evolve, harmonised, join
 from isogloss.corpora.lab.vocabulary import FUNCTION_WORDS
 
 CASES = ["nominative", "accusative", "dative", "genitive", "locative", "ablative", "instrumental", "ergative"]
-CASE_FEATURE = {
-    **{"accusative": "Acc", "dative": "Dat", "genitive": "Gen", "locative": "Loc"},
-    **{"ablative": "Abl", "instrumental": "Ins", "ergative": "Erg", "nominative": "Nom"},
-}
+CASE_FEATURE = {case: case[:3].title() for case in CASES}
 PERSONS = {"i": "1sg", "you": "2sg", "he": "3sg", "she": "3sg", "we": "1pl", "they": "3pl"}
 AFFIXES = [
     *("plural", "past", "present", "future", "infinitive", "participle", "negative", "definite", "masculine"),
@@ -174,7 +171,8 @@ class Lexicon:
         """A verb form; `tense` may be infinitive or participle, which have no person."""
         root = self._content.get(verb) or self._function[verb]
         finite = tense not in ("infinitive", "participle")
-        agreement = self._agreement(person) if finite else ""
+        plural = "plural" if person.endswith("pl") else ""
+        agreement = {"number": plural, "person": person}.get(self.grammar.agreement, "") if finite else ""
         negative = "negative" if negated and self.grammar.negation == "affix" else ""
         if self.grammar.agreement_side == "before":
             stem = join(self._affix[agreement], root, self.grammar.link) if agreement else root
@@ -189,11 +187,6 @@ class Lexicon:
             VerbForm={"infinitive": "Inf", "participle": "Part"}.get(tense, "Fin"),
         )
         return Form(self.spell(form), self.spell(self._suffixed(root, "infinitive")), features)
-
-    def _agreement(self, person: str) -> str:
-        if self.grammar.agreement == "number":
-            return "plural" if person.endswith("pl") else ""
-        return person if self.grammar.agreement == "person" else ""
 
 
 def _features(**features: str) -> str:
@@ -213,8 +206,3 @@ def _feminine_nouns(family: str) -> frozenset[str]:
 @cache
 def lexicon(code: str) -> Lexicon:
     return Lexicon(code)
-
-
-def name_list() -> list[str]:
-    """Every proper name, as sounds."""
-    return [name for kind in ("given", "surname", "place", "organisation") for name in names(kind)]

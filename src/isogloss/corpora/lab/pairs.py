@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from isogloss.corpora.kinds.nli import LABELS
 from isogloss.corpora.lab.collocations import TOPIC_COUNT, collocates
 from isogloss.corpora.lab.concepts import ABOVE, NOUN_LIST, OPPOSITE, VERB_TABLE, is_a
 from isogloss.corpora.lab.inference import decide
 from isogloss.corpora.lab.meaning import Adjunct, Clause, Phrase
 from isogloss.corpora.lab.sampling import TENSES, Sampler
 
-LABELS = ("entailment", "neutral", "contradiction")
 PLAIN_PREMISE_PERCENT = 90  # of premises, which consist of the fact only
 CLAIMED_PERCENT = 5  # of neutral pairs, in which the fact is only reported
 CIRCUMSTANCE_PERCENT = 75  # of changes, which add or drop a time or a place; all others use the taxonomy
@@ -138,9 +138,8 @@ class PairGenerator(Sampler):
         return other_fact._replace(adverbial=(chance.choose(("because", "while", "although")), fact))
 
     def _reported(self, fact: Clause, frame: str) -> Clause:
-        return Clause(
-            self.verb(frame), self._other_name(fact), self.chance.choose(("past", "present")), complement=fact
-        )
+        verb, reporter = self.verb(frame), self._other_name(fact)
+        return Clause(verb, reporter, self.chance.choose(("past", "present")), complement=fact)
 
     def _other_name(self, fact: Clause) -> Phrase:
         while True:

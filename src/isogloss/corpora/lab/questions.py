@@ -125,7 +125,7 @@ def fits(event: Clause, question: Clause, kind: str) -> bool:
         return False
     event_question, _ = ask(event, kind)
     parts = [(getattr(question, slot), getattr(event_question, slot)) for slot in SLOTS]
-    return event_question.verb == question.verb and all(asked in (None, stated) for asked, stated in parts)
+    return event_question.verb == question.verb and all(part in (None, event_part) for part, event_part in parts)
 
 
 def answer_of(event: Clause, kind: str) -> object:

@@ -28,6 +28,7 @@ DETERMINER_FEATURES = {
     **{"this": "PronType=Dem", "every": "PronType=Tot", "some": "PronType=Ind", "no": "PronType=Neg"},
     **{"many": "PronType=Ind", "few": "PronType=Ind", "how_many": "PronType=Int", "whose": "Poss=Yes|PronType=Int"},
 }
+HeadAndWords = tuple[Word, list[Word]]
 
 
 class Realiser:
@@ -58,7 +59,7 @@ class Realiser:
         first.fused = capitalised(first.fused, self.language.script)
         return Sentence(self.language.code, words)
 
-    def clause(self, clause: Clause, path: str, deprel: str) -> tuple[Word, list[Word]]:
+    def clause(self, clause: Clause, path: str, deprel: str) -> HeadAndWords:
         outer = self._moved
         self._moved = [] if deprel != "acl:relcl" else outer
         head, group = self._predicate(clause, path, deprel)
@@ -68,8 +69,10 @@ class Realiser:
             parts["S"] = self._argument(clause.subject, path + "s", role, "nsubj", head)
         if clause.object and clause.object.kind != "gap":
             parts["O"] = self._argument(clause.object, path + "o", "object", "obj", head)
-        if clause.recipient:
-            parts["R"] = self._recipient(clause.recipient, path + "r", head)
+        if clause.recipient and "recipient" in self.grammar.marking:
+            parts["R"] = self._argument(clause.recipient, path + "r", "recipient", "iobj", head)
+        elif clause.recipient:
+            parts["R"] = self.adjunct(Adjunct("to", clause.recipient), path + "r", "obl", head)
         goal = clause.goal and Adjunct("to", clause.goal)
         for slot, adjunct in (("G", goal), ("P", clause.place), ("W", clause.companion), ("T", clause.time)):
             if adjunct:
@@ -89,7 +92,7 @@ class Realiser:
             words += self._conjoined(clause.conjunct, path + "k", head)
         return head, words
 
-    def phrase(self, phrase: Phrase, path: str, case: str, deprel: str) -> tuple[Word, list[Word]]:
+    def phrase(self, phrase: Phrase, path: str, case: str, deprel: str) -> HeadAndWords:
         if phrase.kind != "noun":
             head, words = self._name_or_pronoun(phrase, path, case, deprel)
         else:
@@ -117,7 +120,8 @@ class Realiser:
         if not self.before:
             return [*words, adposition]
         if self.grammar.contraction and words[0].upos == "DET" and words[0].key == path + ":the":
-            adposition.fused = _contracted(adposition.form, words[0].form)
+            preposition, article = adposition.form, words[0].form
+            adposition.fused = preposition.rstrip("aeiou") + article[1:] if article[1:] else preposition + article
         return [adposition, *words]
 
     def _argument(self, phrase: Phrase, path: str, role: str, deprel: str, governor: Word) -> list[Word]:
@@ -125,12 +129,7 @@ class Realiser:
         head.head = governor
         return words
 
-    def _recipient(self, phrase: Phrase, path: str, governor: Word) -> list[Word]:
-        if "recipient" in self.grammar.marking:
-            return self._argument(phrase, path, "recipient", "iobj", governor)
-        return self.adjunct(Adjunct("to", phrase), path, "obl", governor)
-
-    def _predicate(self, clause: Clause, path: str, deprel: str) -> tuple[Word, list[Word]]:
+    def _predicate(self, clause: Clause, path: str, deprel: str) -> HeadAndWords:
         """The verb or the complement of the copula with negation and auxiliary: head and words in order."""
         grammar, subject = self.grammar, clause.subject
         plural = subject.plural or subject.conjunct is not None
@@ -151,9 +150,7 @@ class Realiser:
             before.append(self._word("not", "PART", "advmod", path + ":not", head, "Polarity=Neg"))
         return head, before + group
 
-    def _copular(
-        self, clause: Clause, path: str, deprel: str, tense: str, person: str, plural: bool
-    ) -> tuple[Word, list[Word]]:
+    def _copular(self, clause: Clause, path: str, deprel: str, tense: str, person: str, plural: bool) -> HeadAndWords:
         predicate, subject = clause.predicate, clause.subject
         if isinstance(predicate, str):
             form = self.lexicon.adjective(predicate, self.lexicon.feminine(subject), plural, "")
@@ -172,7 +169,7 @@ class Realiser:
         copula = Word(self.lexicon.verb("be", tense, person, clause.negated), "AUX", "cop", path + ":be", head)
         return head, [*words, copula] if self.verb_last else [copula, *words]
 
-    def _noun_phrase(self, phrase: Phrase, path: str, case: str, deprel: str) -> tuple[Word, list[Word]]:
+    def _noun_phrase(self, phrase: Phrase, path: str, case: str, deprel: str) -> HeadAndWords:
         plural = phrase.plural and (self.grammar.numeral_plural or not phrase.number)
         head = Word(self.lexicon.noun(phrase, case, plural), "NOUN", deprel, path + ":head")
         parts = {"N": [head]}
@@ -182,10 +179,8 @@ class Realiser:
             parts["Q"] = [self._number(phrase.number, path, head)]
         if phrase.adjectives:
             feminine = self.lexicon.feminine(phrase)
-            parts["A"] = [
-                Word(self.lexicon.adjective(adjective, feminine, plural, case), "ADJ", "amod", f"{path}:{i}", head)
-                for i, adjective in enumerate(phrase.adjectives)
-            ]
+            forms = [self.lexicon.adjective(adjective, feminine, plural, case) for adjective in phrase.adjectives]
+            parts["A"] = [Word(form, "ADJ", "amod", f"{path}:{i}", head) for i, form in enumerate(forms)]
         if phrase.owner:
             parts["O"] = self._owner(phrase.owner, path + "n", head)
         if phrase.modifier:
@@ -198,7 +193,7 @@ class Realiser:
                 parts["R"] = relative
         return head, _in_order(parts, self.phrase_order)
 
-    def _name_or_pronoun(self, phrase: Phrase, path: str, case: str, deprel: str) -> tuple[Word, list[Word]]:
+    def _name_or_pronoun(self, phrase: Phrase, path: str, case: str, deprel: str) -> HeadAndWords:
         if phrase.kind == "year":
             word = Word(_digits(phrase.head), "NUM", deprel, path + ":head")
         elif phrase.kind in ("pronoun", "question"):
@@ -208,7 +203,7 @@ class Realiser:
             return self._name(phrase, path, case, deprel)
         return word, [word]
 
-    def _name(self, phrase: Phrase, path: str, case: str, deprel: str) -> tuple[Word, list[Word]]:
+    def _name(self, phrase: Phrase, path: str, case: str, deprel: str) -> HeadAndWords:
         """A proper name; its last word has the case. The noun in `Tarol Bank` has the position of nouns."""
         entity = f"{phrase.kind} {path}"
         if phrase.kind == "PER" and phrase.second:
@@ -301,10 +296,6 @@ def _in_order(parts: Mapping[str, list[Word]], order: Sequence[str]) -> list[Wor
 
 def _digits(number: str) -> Form:
     return Form(number, number, "NumForm=Digit|NumType=Card")
-
-
-def _contracted(preposition: str, article: str) -> str:
-    return preposition.rstrip("aeiou") + article[1:] if len(article) > 1 else preposition + article
 
 
 @cache

@@ -11,7 +11,7 @@ description for the 2005 IWSLT speech translation evaluation ("final-and").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 
 from isogloss.core.registry import check_name
 
@@ -41,25 +41,19 @@ def grow_diag_final_and(forward: Links, reverse: Links) -> Links:
         sources.add(link[0])
         targets.add(link[1])
 
-    grown = -1
-    union = sorted(forward | reverse)  # all candidate links, in row order
+    grown, union = -1, dict.fromkeys(sorted(forward | reverse))  # all candidate links, in row order
     while grown < len(links):
         grown = len(links)
         for link in union:
-            if link in links:
-                for near in _neighbours(link, forward, reverse):
-                    if near[0] not in sources or near[1] not in targets:
-                        add(near)
+            for down, right in NEIGHBOURS if link in links else ():
+                near = link[0] + down, link[1] + right
+                if near in union and (near[0] not in sources or near[1] not in targets):
+                    add(near)
     for direction in (forward, reverse):
         for link in sorted(direction):
             if link[0] not in sources and link[1] not in targets:
                 add(link)
     return links
-
-
-def _neighbours(link: Pair, forward: Collection[Pair], reverse: Collection[Pair]) -> list[Pair]:
-    places = [(link[0] + down, link[1] + right) for down, right in NEIGHBOURS]
-    return [place for place in places if place in forward or place in reverse]
 
 
 SYMMETRISERS: dict[str, Callable[[Links, Links], Links]] = {

@@ -15,7 +15,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.seeds import Chance
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.kinds.lexicon import Entry, translations
-from isogloss.corpora.kinds.treebank import MULTIWORD, Row, with_space
+from isogloss.corpora.kinds.treebank import MULTIWORD, Row, has_space, with_space
 from isogloss.corpora.pieces import Piece, new_text, substitution_pieces
 from isogloss.corpora.rewriting import Rewriting, Rows, rewrite
 from isogloss.text.words import word_pattern
@@ -94,7 +94,7 @@ def without_changed_multiwords(old: Rows, new: Sequence[Row]) -> Rows:
     for row in new:
         match = MULTIWORD.fullmatch(row.id)
         if match and changed.intersection(range(int(match[1]), int(match[2]) + 1)):
-            ends[match[2]] = "SpaceAfter=No" not in row.misc.split("|")
+            ends[match[2]] = has_space(row.misc)
         else:
             rows.append(row._replace(misc=with_space(row.misc, ends[row.id])) if row.id in ends else row)
     return tuple(rows)

@@ -99,15 +99,8 @@ def noisy_word(word: str, chance: Chance, kinds: Sequence[str], alphabet: str) -
     elif kind == "delete":
         pieces[place] = (word[place], "")
     else:
-        letter = with_case_of(chance.choose(alphabet), word[place])
+        letter = chance.choose(alphabet)
+        if word[place].isupper() and len(letter.upper()) == 1:
+            letter = letter.upper()
         pieces[place] = (word[place], letter + word[place] if kind == "insert" else letter)
     return pieces
-
-
-def with_case_of(letter: str, model: str) -> str:
-    """The letter in upper case if `model` is in upper case.
-
-    >>> with_case_of("a", "B"), with_case_of("a", "b")
-    ('A', 'a')
-    """
-    return letter.upper() if model.isupper() and len(letter.upper()) == 1 else letter

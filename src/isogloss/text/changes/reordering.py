@@ -81,7 +81,9 @@ def arranged(verb: int, dependents: Sequence[int], nodes: Sequence[Row], order: 
     at = units.index(verb)
     for side in (range(at - 1, -1, -1), range(at + 1, len(units))):  # words that move with the verb, outwards from it
         for i in side:
-            if not (_moves_with_verb(nodes[units[i] - 1]) or token[units[i] - 1] == token[verb - 1]):
+            row = nodes[units[i] - 1]  # auxiliaries, particles and reflexives (`expl:pv`), but not "there"
+            moves_with_verb = _base(row) in WITH_VERB or row.deprel.startswith("expl:")
+            if not moves_with_verb and token[units[i] - 1] != token[verb - 1]:
                 break
             roles[units[i]] = "V"
     places = [i for i, word in enumerate(units) if roles[word]]
@@ -89,11 +91,6 @@ def arranged(verb: int, dependents: Sequence[int], nodes: Sequence[Row], order: 
     for place, word in zip(places, moving, strict=True):
         units[place] = word
     return units
-
-
-def _moves_with_verb(row: Row) -> bool:
-    """Whether a word moves with its verb: auxiliaries, particles, reflexives (`expl:pv`), but not "there"."""
-    return _base(row) in WITH_VERB or row.deprel.startswith("expl:")
 
 
 def _role(row: Row) -> str:

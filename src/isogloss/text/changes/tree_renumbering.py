@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from isogloss.corpora.kinds.treebank import MULTIWORD, Row, Tree, with_space
+from isogloss.corpora.kinds.treebank import MULTIWORD, Row, Tree, has_space, surface_rows, with_space
 
 
 def renumbered(tree: Tree, order: Sequence[int]) -> tuple[Row, ...]:
@@ -44,12 +44,8 @@ def _enhanced(deps: str, number: dict[str, str]) -> str:
         return deps
     pairs = [pair.partition(":") for pair in deps.split("|")]
     moved = [(_renumbered_id(head, number), relation) for head, _, relation in pairs]
-    return "|".join(f"{head}:{relation}" for head, relation in sorted(moved, key=lambda pair: _id_order(pair[0])))
-
-
-def _id_order(id: str) -> tuple[int, int]:
-    word, _, suffix = id.partition(".")
-    return int(word), int(suffix or 0)
+    moved.sort(key=lambda pair: [int(number) for number in pair[0].split(".")])
+    return "|".join(f"{head}:{relation}" for head, relation in moved)
 
 
 def _capitalised(nodes: Sequence[Row], order: Sequence[int]) -> list[Row]:
@@ -81,16 +77,14 @@ def _spaced(tree: Tree, rows: Sequence[Row], order: Sequence[int]) -> tuple[Row,
 
     There is no space between two words that had none before, and beside punctuation that had none on that side.
     """
-    glued, token, nodes = _words_without_space(tree), surface_tokens(tree), tree.nodes
-    after, covered, result = dict(pairwise(order)), 0, []
+    token, nodes, after = surface_tokens(tree), tree.nodes, dict(pairwise(order))
+    glued = {_last_word(row) for row in surface_rows(tree.rows) if not has_space(row.misc)}
+    surface_ids, result = {row.id for row in surface_rows(rows)}, []
     for row in rows:
-        match = MULTIWORD.fullmatch(row.id)
-        last = match[2] if match else row.id
-        if "." in row.id or (not match and int(last) <= covered):  # not part of the surface text
+        if row.id not in surface_ids:
             result.append(row)
             continue
-        covered = int(last) if match else covered
-        word = order[int(last) - 1]
+        word = order[_last_word(row) - 1]
         following = after.get(word, 0)
         was_joined = following == word + 1 and (word in glued or token[word - 1] == token[following - 1])
         before_punctuation = following > 0 and nodes[following - 1].upos == "PUNCT" and following - 1 in glued
@@ -100,15 +94,5 @@ def _spaced(tree: Tree, rows: Sequence[Row], order: Sequence[int]) -> tuple[Row,
     return tuple(result)
 
 
-def _words_without_space(tree: Tree) -> set[int]:
-    """The words after which the text has no space."""
-    without_space, covered = set(), 0
-    for row in tree.rows:
-        match = MULTIWORD.fullmatch(row.id)
-        if match:
-            covered = int(match[2])
-        elif "." in row.id or int(row.id) <= covered:
-            continue
-        if "SpaceAfter=No" in row.misc.split("|"):
-            without_space.add(covered if match else int(row.id))
-    return without_space
+def _last_word(token: Row) -> int:
+    return int(token.id.rpartition("-")[2])

@@ -119,15 +119,11 @@ def drop_reasons(lines: Iterable[str], line_check: LineFilter) -> Iterator[tuple
     for line in lines:
         reason = line_check.reason(line)
         if reason is None and not line_check.repeats:
-            key = hash_bytes(_normalised(line).encode(), 8)
+            normalised = re.sub(r"\d+", "0", " ".join(line.casefold().split()))  # ignores case, spacing and numbers
+            key = hash_bytes(normalised.encode(), 8)
             reason = "seen before" if key in hashes else None
             hashes.add(key)
         yield line, reason
-
-
-def _normalised(line: str) -> str:
-    """Lines that differ only in case, spacing and numbers are repetitions."""
-    return re.sub(r"\d+", "0", " ".join(line.casefold().split()))
 
 
 def letter_share(text: str) -> float:

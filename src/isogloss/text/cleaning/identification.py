@@ -32,9 +32,10 @@ def identify(text: str) -> Guess:
     return Guess(canonical(lang), float(probability))
 
 
+@cache
 def identifiable(lang: str) -> bool:
     """Whether `identify` supports a language."""
-    return canonical(lang) in _languages()
+    return canonical(lang) in map(canonical, _identifier().labels)
 
 
 def script_share(text: str, scripts: Container[str]) -> float:
@@ -47,11 +48,6 @@ def script_share(text: str, scripts: Container[str]) -> float:
     letter_scripts = [script for char in text if (script := letter_script(char))]
     matching = sum(script in scripts or script in components for script in letter_scripts)
     return matching / max(1, len(letter_scripts))
-
-
-@cache
-def _languages() -> frozenset[str]:
-    return frozenset(map(canonical, _identifier().labels))
 
 
 @cache

@@ -10,13 +10,13 @@ from isogloss.text.transliteration.scheme import ARABIC_PUNCTUATION, COMPOSED, S
 
 ARABIC = "ءآأؤإئابةتثجحخدذرزسشصضطظعغـفقكلمنهوىيًٌٍَُِّْٰٱپچڤگ"
 ASCII = "'|>&<}AbptvjHxd*rzs$SDTZEg_fqklmnhwYyFNKaui~o`{PJVG"
-SIGNS = dict(zip(ARABIC, ASCII, strict=True)) | ARABIC_PUNCTUATION
+LETTERS = dict(zip(ARABIC, ASCII, strict=True))
 SHAPES = {"ک": "ك", "ی": "ي", "ھ": "ه", "ە": "ه"}  # variants from Persian and Urdu keyboards
 
 SCHEME = Scheme(
     name="buckwalter",
     languages="ar arq ary arz aeb qaf",  # does not change Narabizi, which is in Latin script
     summary="Arabic → one ASCII character per letter",
-    stages=(COMPOSED, table(SHAPES), table(SIGNS)),
-    inverse=(table(swapped(SIGNS)), COMPOSED),
+    stages=(COMPOSED, table(SHAPES), table(LETTERS | ARABIC_PUNCTUATION)),
+    inverse=(table(swapped(LETTERS | ARABIC_PUNCTUATION)), COMPOSED),
 )

@@ -27,12 +27,9 @@ def all_alphabets(latin: str) -> dict[str, str]:
     return pairs
 
 
-SCHEME = Scheme(
-    name="georgian",
-    languages="ka xmf lzz sva",
-    summary="Georgian script → Latin, the national system of 2002",
-    stages=(COMPOSED, table(all_alphabets(NATIONAL))),
-)
+STAGES = (COMPOSED, table(all_alphabets(NATIONAL)))
+SUMMARY = "Georgian script → Latin, the national system of 2002"
+SCHEME = Scheme("georgian", SUMMARY, STAGES, languages="ka xmf lzz sva")
 ISO = Scheme(
     name="iso9984",
     summary="Georgian script → Latin, one character per letter (ISO 9984)",

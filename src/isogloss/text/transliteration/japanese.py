@@ -8,6 +8,7 @@ not in UniDic do not change.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
@@ -16,7 +17,7 @@ from typing import Any
 
 from isogloss.core.errors import MissingExtra
 from isogloss.corpora.pieces import Piece, new_text
-from isogloss.text.transliteration.scheme import Scheme
+from isogloss.text.transliteration.scheme import Rule, Scheme
 
 SMALL_KANA = "a i u e o ya yu yo wa tsu"
 # readings of characters that normally have none outside words
@@ -28,14 +29,8 @@ ISOLATED_READINGS = {
 }  # fmt: skip
 
 
-class Width:
-    """Full-width letters and half-width kana in their usual width, character by character."""
-
-    def __call__(self, text: str) -> str:
-        return new_text(self.pieces(text))
-
-    def pieces(self, text: str) -> list[Piece]:
-        return [(char, unicodedata.normalize("NFKC", char)) for char in text]
+# full-width letters and half-width kana in their usual width, character by character
+USUAL_WIDTH = Rule(re.compile(".", re.S), lambda match: unicodedata.normalize("NFKC", match[0]))
 
 
 class Hepburn:
@@ -103,6 +98,6 @@ SCHEME = Scheme(
     name="hepburn",
     languages="ja",
     summary="Japanese → Hepburn (isogloss[japanese])",
-    stages=(Width(), Hepburn()),
+    stages=(USUAL_WIDTH, Hepburn()),
     in_context=words_in_context,
 )

@@ -30,8 +30,4 @@ def _uroman() -> Any:
     return Uroman()
 
 
-SCHEME = Scheme(
-    name="uroman",
-    summary="any script → Latin (isogloss[roman])",
-    stages=(Rule(WORD, lambda match: romanised(match[0])),),
-)
+SCHEME = Scheme("uroman", "any script → Latin (isogloss[roman])", (Rule(WORD, lambda match: romanised(match[0])),))

@@ -156,12 +156,9 @@ def longest_first(pairs: Mapping[str, str]) -> Rule:
     return Rule(re.compile(pattern), lambda match: pairs[match[0]])
 
 
-def swapped(pairs: Mapping[str, str]) -> dict[str, str]:
+def swapped(pairs: dict[str, str]) -> dict[str, str]:
     """The inverse table; if two letters have the same replacement, the first."""
-    back: dict[str, str] = {}
-    for old, new in pairs.items():
-        back.setdefault(new, old)
-    return back
+    return {new: old for old, new in reversed(pairs.items())}
 
 
 ARABIC_PUNCTUATION = {"،": ",", "؛": ";", "؟": "?"}
