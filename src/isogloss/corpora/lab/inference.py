@@ -108,8 +108,8 @@ def _excludes(fact: Statement, claim: Statement) -> bool:
     if fact.subject.name:
         return fact.subject == claim.subject and _events_exclude(fact.event, claim.event)
     related = (fact.every and _is(claim.subject, fact.subject)) or (claim.every and _is(fact.subject, claim.subject))
-    stative = fact.event.verb == "be"  # events of different members do not exclude each other
-    return related and stative and _events_exclude(fact.event, claim.event)
+    # only states: events of different members do not exclude each other
+    return related and fact.event.verb == "be" and _events_exclude(fact.event, claim.event)
 
 
 def _events_exclude(first: Event, second: Event) -> bool:

@@ -122,8 +122,7 @@ class Lexicon:
     def _noun(self, phrase: Phrase, case: str, plural: bool, definite: bool) -> Form:
         root = self._content[phrase.head]
         form = self._declined(root, case, plural)
-        if definite:
-            form = join(self._affix["definite"], form, self.grammar.link)
+        form = join(self._affix["definite"], form, self.grammar.link) if definite else form
         gender = ("Fem" if self.feminine(phrase) else "Masc") if self.grammar.gender else ""
         definiteness, number = "Def" if definite else "", "Plur" if plural else "Sing"
         features = _features(Case=CASE_FEATURE.get(case, ""), Definite=definiteness, Gender=gender, Number=number)
@@ -157,8 +156,8 @@ class Lexicon:
             return Form(self.spell(root), self.spell(root), _features(Definite=definite, PronType="Art"))
         gender, number = "Fem" if feminine else "Masc", "Plur" if plural else "Sing"
         features = _features(Definite=definite, Gender=gender, Number=number, PronType="Art")
-        ending = _gender(feminine, plural)
-        return Form(self.spell(self._suffixed(root, ending)), self.spell(self._suffixed(root, "masculine")), features)
+        form, lemma = (self._suffixed(root, ending) for ending in (_gender(feminine, plural), "masculine"))
+        return Form(self.spell(form), self.spell(lemma), features)
 
     @_cached
     def pronoun(self, pronoun: str, case: str, features: str) -> Form:

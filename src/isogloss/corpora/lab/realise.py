@@ -110,11 +110,10 @@ class Realiser:
             question = "PronType=Int" if phrase.kind == "question" else "_"
             return [self._word(phrase.head, "ADV", "advmod", path + ":head", governor, question)]
         marking = self.grammar.marking
-        bare = relation in marking
-        case = marking[relation] if bare else marking.get("adposition", "")
+        case = marking.get(relation, marking.get("adposition", ""))
         head, words = self.phrase(phrase, path, case, deprel)
         head.head = governor
-        if bare:
+        if relation in marking:
             return words
         adposition = self._word(relation, "ADP", "case", path + ":case", head)
         if not self.before:
