@@ -31,6 +31,13 @@ def test_bytes_come_back(tmp_path: Path, first: str, lines: list[str]) -> None:
     assert list(pickle.loads(pickle.dumps(text.items))) == list(text)
 
 
+def test_a_first_line_that_looks_like_a_byte_order_mark_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "wo.txt"
+    path.write_bytes("\n\ufeffone\n".encode())
+    ig.read_text(path).write(tmp_path / "again.txt")
+    assert list(ig.read_text(tmp_path / "again.txt")) == ["\ufeffone"]
+
+
 def test_folders_are_read_in_order(tmp_path: Path) -> None:
     folder = tmp_path / "wo"
     (folder / "deep").mkdir(parents=True)
