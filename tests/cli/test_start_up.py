@@ -40,7 +40,7 @@ def test_commands_that_load_nothing_heavy(tmp_path: Path) -> None:
     assert heavy(COMMANDS, json.dumps(commands), cwd=tmp_path) == []
 
 
-LIGHT = "isogloss.models.families.table, isogloss.studies.execution.run_study"
+LIGHT = "isogloss.models.families.bert, isogloss.studies.execution.run_study"
 
 
 def test_imports_that_load_nothing_heavy(tmp_path: Path) -> None:

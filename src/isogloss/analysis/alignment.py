@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from isogloss.analysis.embedding_alignment import ITERMAX, PIECE_UNIT, default_layer, embedding_links
 from isogloss.core.errors import UsageError
@@ -37,6 +37,13 @@ METHOD_OPTIONS = {
 }
 BEST_LAYER = "best"
 AnyPath = str | os.PathLike[str]
+
+
+class LinkOptions(TypedDict):
+    symmetrisation: str
+    unit: str
+    subword: str
+    centre: bool
 
 
 def align(
@@ -85,25 +92,41 @@ def align(
     """
     values = {"model": model, "layer": layer, "unit": unit, "subword": subword, "centre": centre, "gold": gold}
     values |= {"priors": priors, "forward": forward, "reverse": reverse, "base": base}
-    options = _check_options(method, {name: value for name, value in values.items() if value is not None})
+    _check_options(method, [name for name, value in values.items() if value is not None])
     symmetrisers = [*SYMMETRISERS, *([ITERMAX] if method == "embedding" else [])]
     check_name(symmetrise, symmetrisers, f"symmetrisation for the method '{method}'")
     pairs = without_links(bitext)
-    if method != "embedding" and ("model" in options or "unit" in options):
-        pairs = _split_words(pairs, method, options.pop("model", None), options.pop("unit", None))
-    if method == "pharaoh":
-        aligned = _from_files(pairs, symmetrise, **options)
+    if method != "embedding" and (model is not None or unit is not None):
+        pairs = _split_words(pairs, method, model, unit)
+    if method != "pharaoh":  # files have a line for long pairs, too
+        pairs = filter_links(pairs, max_words=max_words)
+    if method == "embedding":
+        aligned = _by_embedding(
+            pairs, symmetrise, model, layer, unit or "word", subword, centre or False, gold, progress
+        )
+    elif method == "eflomal":
+        directions = eflomal_links(pairs, priors)
+        aligned = with_links(pairs, [_symmetrise_pair(*both, symmetrise) for both in directions])
     else:
-        pairs = filter_links(pairs, max_words=max_words)  # not for files, which have a line for long pairs, too
-        aligned = (_by_eflomal if method == "eflomal" else _by_embedding)(pairs, symmetrise, progress, **options)
+        aligned = _from_files(pairs, symmetrise, forward, reverse, base or 0)
     return filter_links(aligned, one_to_one=one_to_one, drop_identical=drop_identical, max_words=max_words)
 
 
 def score_layers(
-    model: LoadedModel, gold: Corpus[AlignedPair], layers: Sequence[Layer] | None = None, **options: Any
+    model: LoadedModel,
+    gold: Corpus[AlignedPair],
+    layers: Sequence[Layer] | None = None,
+    *,
+    symmetrisation: str = "intersection",
+    unit: str = "word",
+    subword: str = "mean",
+    centre: bool = False,
 ) -> dict[Layer, LinkCounts]:
-    """The score of each layer on the gold links, from one forward pass; options are those of `embedding_links`."""
-    links = embedding_links(model, gold, layers=model.layer_names if layers is None else layers, **options)
+    """The score of each layer on the gold links, from one forward pass; the options are those of `embedding_links`."""
+    layers = model.layer_names if layers is None else layers
+    links = embedding_links(
+        model, gold, layers=layers, symmetrisation=symmetrisation, unit=unit, subword=subword, centre=centre
+    )
     return {layer: score_alignment(with_links(gold, layer_links), gold) for layer, layer_links in links.items()}
 
 
@@ -127,23 +150,26 @@ def with_links(pairs: Corpus[AlignedPair], links: Sequence[Sequence[Pair]]) -> C
 
 def in_pieces(pairs: Corpus[AlignedPair], model: LoadedModel) -> Corpus[AlignedPair]:
     """The sentence pairs as tokens of the tokenizer (`ch ##at`), without links, for `adjust(words="pieces")`."""
-    sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    both = zip(*(_pieces(model, side) for side in sides), strict=True)
+    sides = (
+        [tuple(model.tokenizer.convert_ids_to_tokens(ids)) for ids, _ in word_tokens(model, sentences)]
+        for sentences in ([pair.source for pair in pairs], [pair.target for pair in pairs])
+    )
+    both = zip(*sides, strict=True)
     return pairs.with_items(AlignedPair(source, target, Alignment()) for source, target in both)
 
 
-def _pieces(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    return [tuple(model.tokenizer.convert_ids_to_tokens(ids)) for ids, _ in word_tokens(model, sentences)]
+def best_layer(scores: dict[Layer, LinkCounts]) -> Layer:
+    """The layer with the lowest alignment error rate; of equal layers the lowest."""
+    return min(scores, key=lambda layer: scores[layer].aer)
 
 
-def _check_options(method: str, values: dict[str, Any]) -> dict[str, Any]:
-    """The options; one that the method does not have is an error."""
+def _check_options(method: str, names: Sequence[str]) -> None:
+    """Raise an error for an option that the method does not have."""
     check_name(method, METHOD_OPTIONS, "alignment method")
-    for name in values:
+    for name in names:
         if name not in METHOD_OPTIONS[method]:
             owner = next(other_method for other_method, options in METHOD_OPTIONS.items() if name in options)
             raise UsageError(f"{name}= (--{name}) is for the method '{owner}', not for '{method}'")
-    return values
 
 
 def _split_words(
@@ -158,26 +184,26 @@ def _split_words(
 def _by_embedding(
     pairs: Corpus[AlignedPair],
     symmetrise: str,
+    model: LoadedModel | AnyPath | None,
+    layer: Layer | None,
+    unit: str,
+    subword: str | None,
+    centre: bool,
+    gold: Corpus[AlignedPair] | None,
     progress: Progress | None,
-    *,
-    model: LoadedModel | AnyPath | None = None,
-    layer: Layer | None = None,
-    gold: Corpus[AlignedPair] | None = None,
-    **options: Any,
 ) -> Corpus[AlignedPair]:
     if model is None:
         raise UsageError("the method 'embedding' needs model= (--model), whose vectors are compared")
     if (layer == BEST_LAYER) != (gold is not None):
         raise UsageError("layer='best' and gold= go together: the layer of lowest error on the gold links is taken")
-    unit = options.get("unit", "word")
-    if unit != "word" and "subword" in options:
+    if unit != "word" and subword is not None:
         raise UsageError(
             f"subword= (--subword) makes one vector of a word's sub-words; unit='{unit}' compares them all"
         )
     if unit == PIECE_UNIT and gold is not None:
         raise UsageError(f"gold links are between words, unit='{PIECE_UNIT}' links sub-words: give the layer instead")
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
-    options["symmetrisation"] = symmetrise
+    options = LinkOptions(symmetrisation=symmetrise, unit=unit, subword=subword or "mean", centre=centre)
     if gold is not None:
         layer = best_layer(score_layers(loaded, gold, **options))
     elif layer is None:
@@ -186,27 +212,8 @@ def _by_embedding(
     return with_links(in_pieces(pairs, loaded) if unit == PIECE_UNIT else pairs, links[layer])
 
 
-def _by_eflomal(
-    pairs: Corpus[AlignedPair], symmetrise: str, progress: Progress | None, *, priors: AnyPath | None = None
-) -> Corpus[AlignedPair]:
-    """Links by eflomal, which reports no progress."""
-    return with_links(
-        pairs, [_symmetrise_pair(forward, reverse, symmetrise) for forward, reverse in eflomal_links(pairs, priors)]
-    )
-
-
-def best_layer(scores: dict[Layer, LinkCounts]) -> Layer:
-    """The layer with the lowest alignment error rate; of equal layers the lowest."""
-    return min(scores, key=lambda layer: scores[layer].aer)
-
-
 def _from_files(
-    pairs: Corpus[AlignedPair],
-    symmetrise: str,
-    *,
-    forward: AnyPath | None = None,
-    reverse: AnyPath | None = None,
-    base: int = 0,
+    pairs: Corpus[AlignedPair], symmetrise: str, forward: AnyPath | None, reverse: AnyPath | None, base: int
 ) -> Corpus[AlignedPair]:
     if forward is None:
         raise UsageError("the method 'pharaoh' needs forward= (--forward), a file of links")

@@ -66,7 +66,8 @@ def embedding_links(
     chosen = check_layers(model, [default_layer(model)] if layers is None else layers)
     if not chosen:
         raise UsageError("layers: expected at least one, got none")
-    sides = [_side(model, [words(pair) for pair in pairs], chosen, unit, subword) for words in (_source, _target)]
+    sentences = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    sides = [_side(model, side, chosen, unit, subword) for side in sentences]
     links: dict[Layer, list[list[Pair]]] = {layer: [] for layer in chosen}
     chunk = max(64, PAIRS_PER_CHUNK // len(chosen))
     for start in range(0, len(pairs), chunk):
@@ -91,14 +92,6 @@ class _Side:
         rows = slice(start, stop)
         states = replace(self.states, encoded=self.states.encoded[rows], present=self.states.present[rows])
         return _Side(states, self.owner[rows])
-
-
-def _source(pair: AlignedPair) -> tuple[str, ...]:
-    return pair.source
-
-
-def _target(pair: AlignedPair) -> tuple[str, ...]:
-    return pair.target
 
 
 def _side(

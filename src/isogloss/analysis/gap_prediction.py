@@ -12,7 +12,6 @@ Intervals are jackknife+ (Barber et al. 2021): they assume only that languages a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +19,6 @@ from numpy.typing import NDArray
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.languages.distance import language_distance
 
 Floats = NDArray[np.float64]
 Predict = Callable[[Floats], Floats]
@@ -39,8 +37,8 @@ def predict_gaps(
     """The predicted gap of each target of `new`, with columns `predicted`, `low`, `high` and `languages`.
 
     Args:
-        observed: Columns `target`, `gap` and the predictors, one row per target, as returned by
-            `gaps_beside_similarity` and `language_distances`.
+        observed: Columns `target`, `gap` and the predictors, one row per target (see
+            `gaps_beside_similarity`).
         new: The same columns without the gap.
         predictors: Names of the columns to predict from.
         penalty: The ridge penalty.
@@ -71,37 +69,6 @@ def leave_one_language_out(
     return pl.concat([_held_out(part, group, predictors, penalty, confidence) for part in parts])
 
 
-def prediction_quality(held_out: pl.DataFrame) -> pl.DataFrame:
-    """The quality of the predictions of `leave_one_language_out`, one row per experiment and curve.
-
-    `r2` is the share of the squared error of the baseline (the mean of the other targets) that the predictors remove:
-    0 is no better than the mean, below 0 is worse. `inside` is the share of gaps within their interval.
-    """
-    group = [name for name in GROUP_COLUMNS if name in held_out.columns]
-    inside = pl.col("gap").is_between(pl.col("low"), pl.col("high"))
-    quality = held_out.group_by(group or pl.lit(0).alias("all"), maintain_order=True).agg(
-        languages=pl.len(),
-        mae=pl.col("error").abs().mean(),
-        baseline_mae=(pl.col("baseline") - pl.col("gap")).abs().mean(),
-        r2=1 - pl.col("error").pow(2).sum() / (pl.col("baseline") - pl.col("gap")).pow(2).sum(),
-        inside=inside.mean(),
-    )
-    return quality.select(*group, "languages", "mae", "baseline_mae", "r2", "inside")
-
-
-def language_distances(source: str, targets: Sequence[str]) -> pl.DataFrame:
-    """`target` and its distances to the source as predictors; only distances that are known for all targets.
-
-    >>> language_distances("en", ["fr", "ru"]).select("target", "script").rows()
-    [('fr', 0.0), ('ru', 1.0)]
-    """
-    by_target = [language_distance(source, target) for target in targets]
-    shared = [name for name in by_target[0] if all(name in distances for distances in by_target)] if by_target else []
-    return pl.DataFrame(
-        {"target": list(targets), **{name: [distances[name] for distances in by_target] for name in shared}}
-    )
-
-
 def ridge(X: Floats, y: Floats, penalty: float) -> Predict:
     """Least squares with a penalty on the weights of the standardised features; the mean is not penalised.
 
@@ -126,7 +93,7 @@ def _held_out(
     observed: pl.DataFrame, group: Sequence[str], predictors: Sequence[str], penalty: float, confidence: float
 ) -> pl.DataFrame:
     X, y = _matrix(observed, predictors), _gaps(observed, held_out=True)
-    rows: list[dict[str, Any]] = []
+    rows = []
     for i, target in enumerate(observed["target"]):
         others = np.arange(len(y)) != i
         predicted, low, high = _with_interval(X[others], y[others], X[i], penalty, confidence)

@@ -8,8 +8,6 @@ any correlation.
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from isogloss.core.errors import UsageError
@@ -104,7 +102,7 @@ def _describe_keys(frame: pl.DataFrame) -> str:
     return "; ".join(f"{column} {', '.join(values) or 'none'}" for column, values in names.items())
 
 
-def _correlation(group: pl.DataFrame, confidence: float, draws: int, seed: int) -> dict[str, Any]:
+def _correlation(group: pl.DataFrame, confidence: float, draws: int, seed: int) -> dict[str, object]:
     try:
         correlation = spearman(group["gap"], group["similarity"], confidence=confidence, draws=draws, seed=seed)
     except UsageError as error:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +24,7 @@ from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.corpora.kinds.lexicon import Entry
 from isogloss.indexes.vectors import Vectors, as_tensor, check_parallel
-from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
+from isogloss.models.loading.loaded_model import FINAL, Layer, LayerOutput, LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 from isogloss.models.states.pooling import check_layers
 
@@ -102,7 +101,7 @@ def rotated(model: LoadedModel, change: Rotation) -> Iterator[LoadedModel]:
     layer = model.final_norm if change.layer == FINAL else model.blocks[int(change.layer) - 1]
     assert layer is not None
 
-    def mapped(_module: nn.Module, _args: Any, output: Any) -> Any:
+    def mapped(_module: nn.Module, _args: object, output: LayerOutput) -> LayerOutput:
         return (change(output[0]), *output[1:]) if isinstance(output, tuple) else change(output)
 
     # before all other hooks, so that they receive mapped states

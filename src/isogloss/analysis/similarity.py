@@ -7,8 +7,8 @@ only the moments of one layer and a block of rows.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -26,10 +26,11 @@ from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
 from isogloss.models.loading.placement import is_offloaded
 from isogloss.models.states.hidden_states import sentence_states
-from isogloss.models.states.state_files import StateStore
+from isogloss.models.states.state_files import LayerRows, StateStore
 from isogloss.results.rows.curves import CURVE_COLUMNS, NEURON_COLUMNS, SHAPE_COLUMNS, Curves
 
 DEFAULT_INDEXES = ("cka", "anc", "matching")
+LayerStage = tuple[int, str]  # layer and stage
 Progress = Callable[[str, int, int], None]  # description, steps done, total steps
 
 
@@ -88,23 +89,26 @@ def similarity(
             )
             store.write(lang, states)
         label = name or os.path.basename(os.path.normpath(loaded.name))
-        rows, neurons = [], []
+        on_gpu = loaded.device.type == "cuda" and not is_offloaded(loaded.body)
+        device = loaded.device if on_gpu else None  # of the moments
+        measure = partial(
+            compare, pairs=pairs, indexes=measures, bootstrap=bootstrap, confidence=confidence, seed=seed, device=device
+        )
+        rows: list[tuple[LayerStage, Measurement]] = []
+        neurons = [pl.DataFrame(schema=NEURON_COLUMNS)]
         for step, layer in enumerate(chosen, 1):
             views = {lang: store.layer(lang, layer) for lang in store.languages}
             layer_and_stage = _layer_stage(layer, loaded.layers)
-            options = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed, "device": _device(loaded)}
-            rows += [
-                (layer_and_stage, row) for row in compare(views, pairs, measures, where=f"layer {layer}", **options)
-            ]
+            rows += [(layer_and_stage, row) for row in measure(views=views, where=f"layer {layer}")]
             if "anc" in indexes:
-                neurons += [
-                    (layer_and_stage, pair, neuron_correlations(views[pair[0]], views[pair[1]])) for pair in pairs
-                ]
+                neurons += [_neuron_frame(label, layer_and_stage, pair, views) for pair in pairs]
             report("comparing layers", step, len(chosen))
-    return Curves(_curve_frame(label, rows), _neuron_frame(label, neurons), _shape_frame(label, rows))
-
-
-LayerStage = tuple[int, str]  # layer and stage
+    curves = [
+        (label, row.source, row.target, row.index, *place, row.value, row.low, row.high, row.n, row.note)
+        for place, row in rows
+    ]
+    frame = pl.DataFrame(curves, schema=CURVE_COLUMNS, orient="row")
+    return Curves(frame, pl.concat(neurons), _shape_frame(label, rows))
 
 
 def _layer_stage(layer: Layer, layers: int) -> LayerStage:
@@ -124,33 +128,11 @@ def _pairs(parallel: ParallelSet, source: str | None) -> list[Pair]:
     )
 
 
-def _device(model: LoadedModel) -> Any:
-    """The device of moments: that of the model if it is a GPU and the model is not offloaded."""
-    return model.device if model.device.type == "cuda" and not is_offloaded(model.body) else None
-
-
-def _curve_frame(model: str, rows: Sequence[tuple[LayerStage, Measurement]]) -> pl.DataFrame:
-    values = [
-        (model, row.source, row.target, row.index, *place, row.value, row.low, row.high, row.n, row.note)
-        for place, row in rows
-    ]
-    return pl.DataFrame(values, schema=CURVE_COLUMNS, orient="row")
-
-
-def _neuron_frame(model: str, correlations: Sequence[tuple[LayerStage, Pair, np.ndarray]]) -> pl.DataFrame:
-    parts = [
-        pl.DataFrame({"neuron": np.arange(len(values)), "correlation": values}).select(
-            pl.lit(model).alias("model"),
-            pl.lit(pair[0]).alias("source"),
-            pl.lit(pair[1]).alias("target"),
-            pl.lit(layer, dtype=pl.Int64).alias("layer"),
-            pl.lit(stage).alias("stage"),
-            "neuron",
-            "correlation",
-        )
-        for (layer, stage), pair, values in correlations
-    ]
-    return pl.concat(parts) if parts else pl.DataFrame(schema=NEURON_COLUMNS)
+def _neuron_frame(model: str, place: LayerStage, pair: Pair, views: Mapping[str, LayerRows]) -> pl.DataFrame:
+    correlations = neuron_correlations(views[pair[0]], views[pair[1]])
+    labels = (model, *pair, *place)
+    rows = [(*labels, neuron, value) for neuron, value in enumerate(correlations.tolist())]
+    return pl.DataFrame(rows, schema=NEURON_COLUMNS, orient="row")
 
 
 def _shape_frame(model: str, rows: Sequence[tuple[LayerStage, Measurement]]) -> pl.DataFrame:

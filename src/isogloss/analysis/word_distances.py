@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import polars as pl
 
@@ -27,6 +26,7 @@ from isogloss.results.rows.distance_histograms import (
 
 METRICS: tuple[Metric, ...] = ("l2", "cosine")
 TOP_DIMENSIONS = (10, 100)
+Row = dict[str, object]
 
 
 def word_distances(
@@ -58,9 +58,9 @@ def word_distances(
     """
     if not models:
         raise UsageError("models: expected at least one, got none; pass {'original': model, 'adjusted': …}")
-    histograms: list[dict[str, Any]] = []
-    summaries: list[dict[str, Any]] = []
-    shares: list[dict[str, Any]] = []
+    histograms: list[Row] = []
+    summaries: list[Row] = []
+    shares: list[Row] = []
     for name, model in models.items():
         X, Y = aligned_vectors(model, bitext, layer=layer, words=words, links=links, seed=seed)
         labels = {"model": name, "pair": bitext.lang, "layer": str(layer)}
@@ -76,7 +76,7 @@ def word_distances(
     )
 
 
-def _histogram(measured: Distances, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+def _histogram(measured: Distances, labels: Mapping[str, str]) -> list[Row]:
     edges = list(pairwise(measured.edges.tolist()))
     return [
         {**labels, "words": words, "low": low, "high": high, "count": int(count), "share": float(count / counts.sum())}

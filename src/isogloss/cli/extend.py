@@ -34,7 +34,7 @@ def extend(
     from isogloss.corpora.readers import read_lexicon
     from isogloss.models.loading.language_model_head import with_lm_head
     from isogloss.models.loading.save import save_model
-    from isogloss.models.vocabulary.extension import extend_with_statistics
+    from isogloss.models.vocabulary.extension import extend_vocabulary, extension_statistics
     from isogloss.training.language_modeling.heldout import TextFiles
 
     if (folder / "config.json").exists():
@@ -42,9 +42,9 @@ def extend(
     words = None if lexicon is None else read_lexicon(lexicon, lang="und>und", repair=repair)
     with library_warnings():
         loaded = with_lm_head(model, device)
-        changed, summary = extend_with_statistics(
-            loaded, TextFiles(tuple(text), repair), size, initial=cast("Initial", initial), lexicon=words, seed=seed
-        )
+        lines = list(TextFiles(tuple(text), repair))
+        changed = extend_vocabulary(loaded, lines, size, initial=cast("Initial", initial), lexicon=words, seed=seed)
+        summary = extension_statistics(loaded, changed, lines)
         save_model(changed, folder)
     rows = [
         ("sub-words per word", f"{summary.subwords_before:.3f}", f"{summary.subwords_after:.3f}"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from batch_padding import padding_share
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isogloss.models.tokenization.batching import pad, padding_share, token_batches
+from isogloss.models.tokenization.batching import pad, token_batches
 
 
 @given(st.lists(st.integers(1, 60), max_size=60), st.integers(1, 300))

@@ -32,7 +32,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 from isogloss.models.tokenization.training import train_tokenizer
 from isogloss.models.vocabulary.embeddings import token_tables
-from isogloss.models.vocabulary.extension import extend_vocabulary, extend_with_statistics
+from isogloss.models.vocabulary.extension import extend_vocabulary, extension_statistics
 from isogloss.models.vocabulary.merges import frequent_pairs
 from isogloss.models.vocabulary.tokenizers import extend_tokenizer
 
@@ -204,7 +204,8 @@ def test_added_tokens_keep_their_ids(trained: Any) -> None:
 def test_every_family_takes_new_pieces(family: str, tiny: Any) -> None:
     model = tiny(family)
     before = sentence_states(model, SENTENCES[3:4]).collect()
-    changed, told = extend_with_statistics(model, NEW, 40)
+    changed = extend_vocabulary(model, NEW, 40)
+    told = extension_statistics(model, changed, NEW)
     assert changed.body.get_input_embeddings().weight.shape[0] >= max(changed.tokenizer.get_vocab().values()) + 1
     assert changed.body.config.vocab_size == changed.body.get_input_embeddings().weight.shape[0]
     after = sentence_states(changed, SENTENCES[3:4]).collect()
@@ -260,7 +261,8 @@ def test_heads_are_resized_and_read_back(family: str, tied: bool, tmp_path: Path
 
 def test_our_own_networks_take_new_pieces(tmp_path: Path) -> None:
     model = load_model(build_scheme("normformer", False, tmp_path / "a"), head="mlm", device="cpu")
-    changed, told = extend_with_statistics(model, NEW, 30)
+    changed = extend_vocabulary(model, NEW, 30)
+    told = extension_statistics(model, changed, NEW)
     network: Any = changed.network
     network.save_pretrained(tmp_path / "b")
     changed.tokenizer.save_pretrained(tmp_path / "b")

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from batch_padding import padding_share
 from hypothesis import given
 from hypothesis import strategies as st
 from shared_data import shared
 
 import isogloss as ig
-from isogloss.models.tokenization.batching import padding_share
 from isogloss.training.engine.epoch_order import epoch_batches
 
 LENGTHS = st.lists(st.integers(1, 60), min_size=1, max_size=200).map(np.array)

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -24,10 +23,11 @@ from isogloss.core.files import atomic_write
 from isogloss.core.hashing import file_hash, hasher
 from isogloss.core.registry import check_name
 from isogloss.models.adapters.hooks import PLACEMENTS, ROLES, STACK_NAME, Placement, stack_of
-from isogloss.models.adapters.lora import inject_lora
+from isogloss.models.adapters.lora import Lora, inject_lora
 from isogloss.models.adapters.weights import (
     LORA,
     AdapterShape,
+    Description,
     adapter_description,
     insert_adapters,
     lora_weights,
@@ -47,8 +47,8 @@ class SavedAdapter:
     role: str
     placement: Placement
     lang: str
-    options: dict[str, Any]
-    model: dict[str, Any]
+    options: Description
+    model: dict[str, str | int]
     weights: dict[str, Tensor]
 
 
@@ -122,7 +122,7 @@ def restore_adapters(model: LoadedModel, folder: Path) -> LoadedModel:
     if not folder.is_dir():
         raise UsageError(f"'{model.name}' has adapters; download it and pass its folder")
     if LORA in description:
-        inject_lora(model, description[LORA])
+        inject_lora(model, Lora(**description[LORA]))
     for role in ROLES:
         if description.get(role):
             insert_adapters(
@@ -163,12 +163,11 @@ def _read_description(folder: Path) -> SavedAdapter:
     return SavedAdapter(folder=os.fspath(folder), weights={}, **fields)
 
 
-def _model_fingerprint(model: LoadedModel) -> dict[str, Any]:
+def _model_fingerprint(model: LoadedModel) -> dict[str, str | int]:
     """The description of an adapter's model; the digest is over biases and norms, which any training changes."""
-    config: Any = model.body.config
     return {
         "name": model.name,
-        "model_type": config.model_type,
+        "model_type": model.body.config.model_type,
         "layers": model.layers,
         "hidden_size": model.hidden_size,
         "weights": _weights_digest(model.body),

@@ -14,14 +14,14 @@ methods of modules inside the stack: the hooks of a deep copy use the adapters o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError
 from isogloss.models.adapters.modules import Mixture
 from isogloss.models.families.family import AdapterSites
-from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.loading.loaded_model import LayerOutput, LoadedModel
 
 Placement = Literal["pfeiffer", "houlsby"]
 PLACEMENTS = ("pfeiffer", "houlsby")
@@ -39,9 +39,9 @@ class SublayerAdapters(nn.Module):
         self.task: nn.Module | None = None
         self.residual: Tensor | None = None  # r, between two hooks of one forward pass
 
-    def keep_residual(self, _module: nn.Module, _inputs: Any, output: Any) -> None:
+    def keep_residual(self, _module: nn.Module, _inputs: object, output: LayerOutput) -> None:
         if self.language is not None and self.task is not None:
-            self.residual = _hidden_states(output)
+            self.residual = output[0] if isinstance(output, tuple) else output
 
     def before_norm(self, norm: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         if self.language is None and self.task is None:
@@ -49,32 +49,28 @@ class SublayerAdapters(nn.Module):
         # `forward`, because calling the norm would run this hook again
         return (inputs[0] + self._added(norm.forward(inputs[0])), *inputs[1:])
 
-    def after_block(self, _module: nn.Module, _inputs: Any, output: Any) -> Any:
-        return self._changed(output)
-
-    def after_sublayer(self, module: nn.Module, inputs: Any, output: Any) -> Any:
-        self.keep_residual(module, inputs, output)
-        return self._changed(output)
-
-    def _changed(self, output: Any) -> Any:
+    def after_block(self, _module: nn.Module, _inputs: object, output: LayerOutput) -> LayerOutput:
         if self.language is None and self.task is None:
             return output
-        states = _hidden_states(output)
-        changed = states + self._added(states)
-        return (changed, *output[1:]) if isinstance(output, tuple) else changed
+        if isinstance(output, tuple):
+            return (output[0] + self._added(output[0]), *output[1:])
+        return output + self._added(output)
+
+    def after_sublayer(self, module: nn.Module, inputs: object, output: LayerOutput) -> LayerOutput:
+        self.keep_residual(module, inputs, output)
+        return self.after_block(module, inputs, output)
 
     def _added(self, states: Tensor) -> Tensor:
         """The term that is added to r."""
         residual, self.residual = self.residual, None
-        added: Tensor
+        added: Tensor = states
         if self.language is not None:
             added = self.language(states)
-            if self.task is None:
-                return added
-            assert residual is not None
-            states = residual + added
-        assert self.task is not None
-        added = self.task(states)
+            if self.task is not None:
+                assert residual is not None
+                states = residual + added
+        if self.task is not None:
+            added = self.task(states)
         return added
 
 
@@ -85,7 +81,9 @@ class EmbeddingAdapter(nn.Module):
         super().__init__()
         self.language: nn.Module | None = None
 
-    def before_blocks(self, _module: nn.Module, inputs: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def before_blocks(
+        self, _module: nn.Module, inputs: tuple[Tensor, ...], named: dict[str, Tensor]
+    ) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:
         if self.language is None:
             return inputs, named
         if inputs:
@@ -176,12 +174,6 @@ def _add_stack(model: LoadedModel, placement: Placement) -> AdapterStack:
         else:
             block.get_submodule(sites.norm).register_forward_pre_hook(site.before_norm)
     blocks[0].register_forward_pre_hook(stack.gate.before_blocks, with_kwargs=True)
-    network: Any = model.network
-    if network is not model.body:
-        network.get_output_embeddings().register_forward_pre_hook(stack.gate.before_output)
+    if model.network is not model.body:
+        model.network.get_output_embeddings().register_forward_pre_hook(stack.gate.before_output)
     return stack
-
-
-def _hidden_states(output: Any) -> Tensor:
-    states: Tensor = output[0] if isinstance(output, tuple) else output
-    return states

@@ -7,10 +7,9 @@ weights are saved or loaded, so that plain transformers can load the files.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from isogloss.core.errors import MissingExtra, UsageError
 from isogloss.core.seeds import derive_seed
@@ -31,7 +30,7 @@ class Lora:
     def __call__(self, model: LoadedModel, *, seed: int) -> LoadedModel:
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(derive_seed(seed, "adapter", LORA))
-            inject_lora(model, asdict(self))
+            inject_lora(model, self)
         return train_only(model, LORA)
 
     def __repr__(self) -> str:
@@ -54,10 +53,10 @@ def lora(rank: int = 8, *, alpha: float = 16, dropout: float = 0.0) -> Lora:
     return Lora(rank, alpha, dropout)
 
 
-def inject_lora(model: LoadedModel, options: dict[str, Any]) -> None:
+def inject_lora(model: LoadedModel, options: Lora) -> None:
     """Wrap the linear layers of attention; if they are wrapped already, only check the options."""
     if lora_weights(model.body):
-        if (current := adapter_description(model.body)[LORA]) != options:
+        if (current := adapter_description(model.body)[LORA]) != asdict(options):
             raise UsageError(f"the model has low-rank matrices already, with {current}; load it again")
         return
     try:
@@ -65,9 +64,9 @@ def inject_lora(model: LoadedModel, options: dict[str, Any]) -> None:
     except ImportError:
         raise MissingExtra("peft", "adapters") from None
     lora_config = LoraConfig(
-        r=options["rank"],
-        lora_alpha=options["alpha"],
-        lora_dropout=options["dropout"],
+        r=options.rank,
+        lora_alpha=options.alpha,  # type: ignore[arg-type]
+        lora_dropout=options.dropout,
         target_modules=attention_layers(model),
     )
     device = model.device
@@ -75,10 +74,9 @@ def inject_lora(model: LoadedModel, options: dict[str, Any]) -> None:
         inject_adapter_in_model(lora_config, model.body)  # type: ignore[arg-type]
     nn.Module.to(model.body, device)
     model.body.train(model.network.training)
-    hooked: Any = model.body
-    hooked.register_state_dict_post_hook(_plain_names)
-    hooked.register_load_state_dict_pre_hook(_wrapped_names)
-    describe_adapters(model, LORA, options)
+    model.body.register_state_dict_post_hook(_plain_names)
+    model.body.register_load_state_dict_pre_hook(_wrapped_names)
+    describe_adapters(model, {LORA: asdict(options)})
 
 
 def attention_layers(model: LoadedModel) -> list[str]:
@@ -93,12 +91,12 @@ def attention_layers(model: LoadedModel) -> list[str]:
     return [name for name in names if any(name == prefix or name.startswith(prefix + ".") for prefix in prefixes)]
 
 
-def _plain_names(_module: nn.Module, state: dict[str, Any], prefix: str, _metadata: Any) -> None:
+def _plain_names(_module: nn.Module, state: dict[str, Tensor], prefix: str, _metadata: object) -> None:
     for name in [name for name in state if name.startswith(prefix) and WRAPPED_LAYER in name]:
         state[name.replace(WRAPPED_LAYER, ".")] = state.pop(name)
 
 
-def _wrapped_names(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
+def _wrapped_names(module: nn.Module, state: dict[str, Tensor], prefix: str, *_: object) -> None:
     for wrapped in [name for name, _ in module.named_parameters() if WRAPPED_LAYER in name]:
         plain = prefix + wrapped.replace(WRAPPED_LAYER, ".")
         if plain in state:

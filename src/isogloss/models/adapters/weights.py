@@ -18,6 +18,7 @@ from isogloss.models.adapters.hooks import LANGUAGE, Placement, get_or_add_stack
 from isogloss.models.adapters.modules import Bottleneck, Coupling, Mixture
 from isogloss.models.loading.loaded_model import LoadedModel
 
+Description = dict[str, Any]  # JSON
 CONFIG_KEY = "isogloss_adapters"  # in the configuration of the body
 LORA = "lora"  # a role in addition to those of bottleneck adapters
 
@@ -45,7 +46,7 @@ def insert_adapters(model: LoadedModel, role: str, placement: Placement, shapes:
     stack.set_role(role, sites, gate)
     stack.to(device=weight.device, dtype=weight.dtype)
     stack.train(model.network.training)
-    describe_adapters(model, role, [asdict(shape) for shape in shapes], placement=placement)
+    describe_adapters(model, {role: [asdict(shape) for shape in shapes], "placement": placement})
 
 
 def member_weights(body: nn.Module, role: str, number: int = 0) -> dict[str, Tensor]:
@@ -73,18 +74,17 @@ def train_only(model: LoadedModel, role: str | None) -> LoadedModel:
         trained = [weight for part in stack.parts(role) for weight in part.members.parameters()]
     for weight in trained:
         weight.requires_grad_(True)
-    describe_adapters(model, "trained", role)
+    describe_adapters(model, {"trained": role})
     return model
 
 
-def adapter_description(body: nn.Module) -> dict[str, Any]:
+def adapter_description(body: nn.Module) -> Description:
     """The description of the adapters in the configuration of a text stack; empty if there are none."""
     return dict(getattr(body.config, CONFIG_KEY, None) or {})
 
 
-def describe_adapters(model: LoadedModel, key: str, value: Any, **more: Any) -> None:
-    config: Any = model.body.config
-    setattr(config, CONFIG_KEY, {**adapter_description(model.body), key: value, **more})
+def describe_adapters(model: LoadedModel, entries: Mapping[str, object]) -> None:
+    setattr(model.body.config, CONFIG_KEY, {**adapter_description(model.body), **entries})
 
 
 def lora_weights(body: nn.Module) -> dict[str, Tensor]:

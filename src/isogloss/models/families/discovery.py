@@ -63,4 +63,4 @@ def _name_of(body: nn.Module, target: nn.Module) -> str:
 
 
 def _unknown_layout(model_type: str, reason: str) -> str:
-    return f"the model family '{model_type}' is not in models/families/table.py and cannot be inferred: {reason}"
+    return f"the model family '{model_type}' is not in models/families and cannot be inferred: {reason}"

@@ -8,7 +8,6 @@ root, a learned state. Heads are the other words of the same sentence: not their
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -72,7 +71,7 @@ class BiaffineParser(BiaffineScorer):
     """A copy of the model's body with a parser for the given relations."""
 
     def __init__(self, model: LoadedModel, relations: tuple[str, ...]):
-        config: Any = labelled_config(model, relations)
+        config = labelled_config(model, relations)
         dropout = head_dropout(config)
         super().__init__(model.hidden_size, len(relations), dropout)
         self.config = config

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import (
+    ModelOutput,
     QuestionAnsweringModelOutput,
     SequenceClassifierOutput,
     TokenClassifierOutput,
@@ -29,7 +30,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 
 Kind = Literal["token", "sequence", "span"]
-MODEL_CLASSES: dict[str, Any] = {
+MODEL_CLASSES = {
     "token": modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING,
     "sequence": modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
     "span": modeling_auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING,
@@ -44,7 +45,7 @@ def with_head(model: LoadedModel, kind: Kind, labels: Sequence[str] = SPAN_LABEL
     check_name(kind, MODEL_CLASSES, "head")
     config = labelled_config(model, labels)
     dtype = next(model.body.parameters()).dtype
-    model_class = MODEL_CLASSES[kind].get(type(config), None)
+    model_class = cast(type[PreTrainedModel] | None, MODEL_CLASSES[kind].get(type(config), None))
     if model_class is None or not _same_body(model_class, config, model.body):
         return WithHead(model, kind, config)
     network: nn.Module = model_class._from_config(config, dtype=dtype)
@@ -53,9 +54,9 @@ def with_head(model: LoadedModel, kind: Kind, labels: Sequence[str] = SPAN_LABEL
     return network.to(model.device).train()
 
 
-def labelled_config(model: LoadedModel, labels: Sequence[str]) -> Any:
+def labelled_config(model: LoadedModel, labels: Sequence[str]) -> PreTrainedConfig:
     """A copy of the configuration of the body, with the labels."""
-    config: Any = copy.deepcopy(model.body.config)
+    config = copy.deepcopy(model.body.config)
     config.id2label = dict(enumerate(labels))
     config.label2id = {label: number for number, label in enumerate(labels)}
     if model.family.causal:
@@ -71,15 +72,15 @@ class WithHead(nn.Module):
     all tokens if texts do not start with a special token.
     """
 
-    def __init__(self, model: LoadedModel, kind: Kind, config: Any):
+    def __init__(self, model: LoadedModel, kind: Kind, config: PreTrainedConfig):
         super().__init__()
         self.kind, self.config = kind, config
         self.body = copied_body(model)
         self.pooling = "last" if model.family.causal else "first" if model.prefix else "mean"
         self.dropout = nn.Dropout(head_dropout(config))
-        self.classifier = new_linear(model, model.hidden_size, len(config.id2label))
+        self.classifier = new_linear(model, model.hidden_size, len(config.id2label or ()))
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> Any:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> ModelOutput:
         states = body_states(self.body, input_ids, attention_mask, **inputs)
         if self.kind == "sequence":
             states = pool_text(states, attention_mask, self.pooling)
@@ -134,19 +135,18 @@ def new_linear(model: LoadedModel, inputs: int, outputs: int) -> nn.Linear:
     """A linear layer with normal weights of the model's `initializer_range` and zero bias."""
     parameter = next(model.body.parameters())
     layer = nn.Linear(inputs, outputs)
-    config: Any = model.body.config
-    nn.init.normal_(layer.weight, std=getattr(config, "initializer_range", None) or 0.02)
+    nn.init.normal_(layer.weight, std=getattr(model.body.config, "initializer_range", None) or 0.02)
     nn.init.zeros_(layer.bias)
     return layer.to(device=model.device, dtype=parameter.dtype)
 
 
-def head_dropout(config: Any) -> float:
+def head_dropout(config: PreTrainedConfig) -> float:
     """The dropout that the configuration has for heads, or for the model."""
     values = [getattr(config, name, None) for name in DROPOUT_OPTIONS]
     return next((float(share) for share in values if share is not None), DEFAULT_DROPOUT)
 
 
-def _same_body(model_class: Any, config: Any, body: nn.Module) -> bool:
+def _same_body(model_class: type[PreTrainedModel], config: PreTrainedConfig, body: nn.Module) -> bool:
     """Whether the class has the same body: same type and same weight shapes, except for a pooler."""
     with torch.device("meta"):
         inside = model_class(config).base_model

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 
@@ -46,6 +46,11 @@ class NewAdapter:
     placement: Placement
     invertible: bool = False
 
+    def __post_init__(self) -> None:
+        check_name(self.placement, PLACEMENTS, "placement")
+        if not isinstance(self.reduction, int) or self.reduction < 1:
+            raise UsageError(f"reduction: expected a whole number above 0, got {self.reduction!r}")
+
     def __call__(self, model: LoadedModel, *, seed: int) -> LoadedModel:
         shape = AdapterShape(
             max(1, model.hidden_size // self.reduction), COUPLING_REDUCTION if self.invertible else None
@@ -73,7 +78,7 @@ def language_adapter(
     >>> language_adapter(4)
     language_adapter(reduction=4, placement='pfeiffer', invertible=True)
     """
-    return NewAdapter(LANGUAGE, _reduction(reduction), _placement(placement), invertible)
+    return NewAdapter(LANGUAGE, reduction, placement, invertible)
 
 
 def task_adapter(reduction: int = TASK_REDUCTION, *, placement: Placement = "pfeiffer") -> NewAdapter:
@@ -86,7 +91,7 @@ def task_adapter(reduction: int = TASK_REDUCTION, *, placement: Placement = "pfe
     >>> task_adapter()
     task_adapter(reduction=16, placement='pfeiffer')
     """
-    return NewAdapter(TASK, _reduction(reduction), _placement(placement))
+    return NewAdapter(TASK, reduction, placement)
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ class UseAdapter:
             if (other.role, other.placement) != (role, placement) or role == LORA:
                 raise UsageError(f"{self!r}: expected an ensemble of bottleneck adapters of one role and placement")
         if role == LORA:
-            inject_lora(model, saved[0].options)
+            inject_lora(model, Lora(**saved[0].options))
             copy_weights(saved[0].weights, lora_weights(model.body), saved[0].folder)
         else:
             insert_adapters(model, role, placement, [AdapterShape(**adapter.options) for adapter in saved])
@@ -117,10 +122,8 @@ class UseAdapter:
         return " ".join(map(weights_hash, self.folders))
 
     def __repr__(self) -> str:
-        options = ("" if self.weights == "uniform" else f", weights={self.weights!r}") + (
-            ", train=True" if self.train else ""
-        )
-        return f"use_adapter({', '.join(map(repr, self.folders))}{options})"
+        weights = "" if self.weights == "uniform" else f", weights={self.weights!r}"
+        return f"use_adapter({', '.join(map(repr, self.folders))}{weights}{', train=True' if self.train else ''})"
 
 
 def use_adapter(
@@ -143,17 +146,6 @@ def use_adapter(
     if (weights == "entropy" and len(folders) == 1) or (train and len(folders) > 1):
         raise UsageError("use_adapter: weights='entropy' is for several adapters, train=True for one")
     return UseAdapter(tuple(os.fspath(folder) for folder in folders), weights, train)
-
-
-def _reduction(value: int) -> int:
-    if not isinstance(value, int) or value < 1:
-        raise UsageError(f"reduction: expected a whole number above 0, got {value!r}")
-    return value
-
-
-def _placement(value: str) -> Placement:
-    placement: Any = check_name(value, PLACEMENTS, "placement")
-    return placement  # type: ignore[no-any-return]
 
 
 Adapter = NewAdapter | UseAdapter | Lora

@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from isogloss.core.errors import UsageError, shown
 from isogloss.core.registry import check_name
@@ -68,7 +69,7 @@ class Reinit:
 
     def _check(self, model: LoadedModel) -> None:
         """Raise an error if the model does not have the named layers or parts."""
-        name, config = Path(model.name).name, cast(Any, model.body.config)
+        name, model_type = Path(model.name).name, model.body.config.model_type
         if not model.family.blocks:
             raise UsageError(f"{self}: '{name}' has no pretrained layers")
         for item in self.layers.split(","):
@@ -78,7 +79,7 @@ class Reinit:
                 raise UsageError(f"{self}: the layers of '{name}' are 1-{model.layers}, got {item}{advice}")
         if not model.family.norms and (self.parts or self.keep_norms or EMBEDDINGS in self.layers):
             raise UsageError(
-                f"{self}: the family '{config.model_type}' is not listed; only whole layers can be re-initialised"
+                f"{self}: the family '{model_type}' is not listed; only whole layers can be re-initialised"
             )
 
 
@@ -129,7 +130,7 @@ def _numbers(item: str, layers: int) -> range:
 
 
 @torch.no_grad()
-def _reinitialise(body: nn.Module, chosen: Sequence[nn.Parameter], scheme: str, seed: int) -> None:
+def _reinitialise(body: PreTrainedModel, chosen: Sequence[nn.Parameter], scheme: str, seed: int) -> None:
     """Re-initialise the chosen parameters of a text stack.
 
     The new values are computed in a copy of the stack without other weights: on the CPU in single precision, so that
@@ -141,7 +142,7 @@ def _reinitialise(body: nn.Module, chosen: Sequence[nn.Parameter], scheme: str, 
     placeholders = {
         id(weights): _empty_like(weights, "meta") for weights in body.parameters() if id(weights) not in fresh
     }
-    copied: Any = copy.deepcopy(body, {**fresh, **placeholders})
+    copied = copy.deepcopy(body, {**fresh, **placeholders})
     with torch.random.fork_rng(devices=[]):
         for initialise in (copied._init_weights, *([_reset] if scheme == "pytorch" else [])):
             _initialise(copied, initialise, seed)
@@ -160,9 +161,8 @@ def _initialise(body: nn.Module, initialise: Callable[[nn.Module], None], seed: 
     # outer modules last: some initialise the weights inside them, such as the attention of T5
     for name, module in reversed(list(body.named_modules())):
         if not all(weights.is_meta for weights in module.parameters()):
-            torch.default_generator.manual_seed(
-                derive_seed(seed, "reinit", name)
-            )  # `torch.manual_seed` would seed GPUs, too
+            # `torch.manual_seed` would seed GPUs, too
+            torch.default_generator.manual_seed(derive_seed(seed, "reinit", name))
             initialise(module)
 
 

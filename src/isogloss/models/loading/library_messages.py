@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 from transformers.utils import logging
@@ -16,16 +15,15 @@ from isogloss.core.errors import InputError, IsoglossError, MissingExtra
 @contextlib.contextmanager
 def quiet_library() -> Iterator[None]:
     """A context without the progress bars and warnings of transformers; relevant problems are raised as errors."""
-    library: Any = logging
-    verbosity, bars = library.get_verbosity(), library.is_progress_bar_enabled()
-    library.set_verbosity_error()
-    library.disable_progress_bar()
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     try:
         yield
     finally:
-        library.set_verbosity(verbosity)
+        logging.set_verbosity(verbosity)
         if bars:
-            library.enable_progress_bar()
+            logging.enable_progress_bar()
 
 
 @contextlib.contextmanager

@@ -10,12 +10,12 @@ import inspect
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import torch
 import transformers
 from torch import Tensor, nn
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.models.auto import modeling_auto
 
 import isogloss.models.normformer.create  # noqa: F401, registers the isogloss networks with the Auto classes
@@ -29,6 +29,7 @@ from isogloss.models.loading.placement import MemoryLimits, placement_options, r
 
 POOLER_PREFIX = "pooler."
 HEAD_CLASSES = {"mlm": "AutoModelForMaskedLM", "clm": "AutoModelForCausalLM"}
+DTYPES = ("float32", "float16", "bfloat16")
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "vocab.*", "*.model", "*.tiktoken")
 
 
@@ -64,13 +65,14 @@ def load_model(
     device_options = placement_options(device_map, max_memory, offload_folder)
     target = None if device_options else resolve_device(device)
     _check_folder(source, allow_pickle)
+    check_name(dtype, DTYPES, "dtype")
     remote = {"trust_remote_code": trust_remote_code}
     with quiet_library(), readable_errors(name):
         config = transformers.AutoConfig.from_pretrained(source, **remote)
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, **remote)
-        options = {"dtype": _dtype(dtype), "use_safetensors": None if allow_pickle else True, **device_options}
+        options = {"dtype": getattr(torch, dtype), "use_safetensors": None if allow_pickle else True, **device_options}
         network, pooler = _read_weights(source, config, head, {**options, **remote})
-    body = _text_stack(network.base_model if head else network)
+    body = _text_stack(cast(PreTrainedModel, network.base_model) if head else network)
     if target is not None:
         nn.Module.to(network, target)
     model = replace(wrap_network(name, network if head else body, body, tokenizer), pooler=pooler)
@@ -97,26 +99,21 @@ def _check_folder(name: str, allow_pickle: bool) -> None:
         raise InputError(name, "weights as *.safetensors", "pickles (*.bin), which can run code", advice=advice)
 
 
-def _dtype(name: str) -> torch.dtype:
-    check_name(name, ["float32", "float16", "bfloat16"], "dtype")
-    dtype: torch.dtype = getattr(torch, name)
-    return dtype
-
-
-def _read_weights(name: str, config: Any, head: str | None, options: dict[str, Any]) -> tuple[Any, dict[str, Tensor]]:
+def _read_weights(
+    name: str, config: PreTrainedConfig, head: str | None, options: dict[str, object]
+) -> tuple[PreTrainedModel, dict[str, Tensor]]:
     """The network and the weights of its pooler, if there are any.
 
     Weights that are not in the files would be random, so this is an error; only the pooler may be missing.
     """
-    model_class: Any = modeling_auto.MODEL_MAPPING.get(type(config), None)
-    encoder_class: Any = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(config), model_class)
-    auto: Any = transformers.AutoModel
+    model_class = modeling_auto.MODEL_MAPPING.get(type(config), None)
+    encoder_class = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(config), model_class)
+    auto_class = "AutoModel" if encoder_class is model_class else "AutoModelForTextEncoding"
     if head:
-        auto = getattr(transformers, HEAD_CLASSES[check_name(head, HEAD_CLASSES, "head")])
-    elif encoder_class is not model_class:
-        auto = transformers.AutoModelForTextEncoding
+        auto_class = HEAD_CLASSES[check_name(head, HEAD_CLASSES, "head")]
+    load = getattr(transformers, auto_class).from_pretrained
     with torch.random.fork_rng(devices=[]):  # a missing pooler is initialised at random
-        network, loading_info = auto.from_pretrained(name, output_loading_info=True, **options)
+        network, loading_info = load(name, output_loading_info=True, **options)
     missing = set(loading_info["missing_keys"])
     pooler = {}
     if not head and "add_pooling_layer" in inspect.signature(type(network)).parameters:  # the pooler is optional
@@ -128,7 +125,7 @@ def _read_weights(name: str, config: Any, head: str | None, options: dict[str, A
     return network, pooler
 
 
-def _pooler(network: Any, missing: set[str]) -> dict[str, Tensor]:
+def _pooler(network: PreTrainedModel, missing: set[str]) -> dict[str, Tensor]:
     """The weights of the pooler; none unless all of them are in the files and on a device."""
     weights = {name: weight for name, weight in network.state_dict().items() if name.startswith(POOLER_PREFIX)}
     return {} if missing & weights.keys() or any(weight.is_meta for weight in weights.values()) else weights

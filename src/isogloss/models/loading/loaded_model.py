@@ -16,6 +16,7 @@ from isogloss.models.families.family import Family
 from isogloss.models.loading.placement import execution_device
 
 Layer = int | str  # 0 … L, or FINAL
+LayerOutput = Tensor | tuple[Tensor, ...]  # of a block; the hidden states come first
 FINAL = "final"  # the output of the last block after the final norm (pre-LN families)
 MAX_PLAUSIBLE_LENGTH = 1_000_000  # tokenizers without a length limit report a huge number
 DEFAULT_MAX_LENGTH = 512

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import nn
@@ -30,12 +29,13 @@ UNIT_BYTES = {
 }
 SIZE_PATTERN = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]I?B)", re.IGNORECASE)
 
-MemoryLimits = Mapping[Any, int | str]  # GPU number or "cpu" → bytes, or a size such as "20GB"
+Size = int | str  # bytes, or a size such as "20GB"
+MemoryLimits = Mapping[int, Size] | Mapping[str, Size] | Mapping[int | str, Size]  # GPU number or "cpu" → size
 
 
 def placement_options(
     device_map: str | None, max_memory: MemoryLimits | None, offload_folder: str | os.PathLike[str] | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Arguments of `from_pretrained` for a device map; none for a single device."""
     if device_map is None:
         if max_memory is not None or offload_folder is not None:
@@ -67,7 +67,7 @@ def memory_limits(max_memory: MemoryLimits) -> dict[int | str, int]:
     return limits
 
 
-def parse_size(size: int | str) -> int:
+def parse_size(size: Size) -> int:
     """
     >>> parse_size("20GB"), parse_size("512 MiB"), parse_size(100)
     (20000000000, 536870912, 100)

@@ -5,8 +5,6 @@ A model in a folder is identified by its model type and vocabulary size, which m
 
 from __future__ import annotations
 
-from typing import Any
-
 from isogloss.core.bundled import LABORATORY
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.languages.pretrained import pretraining_languages
@@ -19,6 +17,6 @@ def seen_languages(model: LoadedModel) -> frozenset[str] | None:
     """Canonical language codes; None if the model cannot be identified."""
     if model.name == LABORATORY:
         return frozenset(code for code, language in LANGUAGES.items() if language.pretrained)
-    config: Any = model.body.config
+    config = model.body.config
     name = PUBLISHED_MODELS.get((config.model_type, getattr(config, "vocab_size", 0)))
     return pretraining_languages(name) if name else None

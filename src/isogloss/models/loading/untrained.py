@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import cast
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
@@ -18,7 +18,7 @@ UNITS_PER_HEAD = 64  # to choose the number of attention heads
 
 
 def untrained_model(
-    tokenizer: Any,
+    tokenizer: PreTrainedTokenizerBase,
     *,
     causal: bool = False,
     norm: str | None = None,
@@ -47,14 +47,23 @@ def untrained_model(
         raise UsageError(
             f"expected at least 1 layer and a width divisible by twice the {heads} heads, got {layers} × {width}"
         )
-    sizes: dict[str, Any] = {"layers": layers, "width": width, "heads": heads, "dropout": dropout, "seed": seed}
-    network: Any
+    network: PreTrainedModel
     if causal and norm is None:
-        network = _llama(tokenizer, length=length, **sizes)
+        network = _llama(tokenizer, layers, width, heads, length, dropout, seed)
     else:
-        ids = {"vocab_size": len(tokenizer), "pad_id": tokenizer.pad_token_id}
-        network = new_model(norm or "post", causal=causal, max_length=length, **ids, **sizes)
-    return wrap_network("fresh", network, network.base_model, tokenizer)
+        network = new_model(
+            norm or "post",
+            vocab_size=len(tokenizer),
+            causal=causal,
+            layers=layers,
+            width=width,
+            heads=heads,
+            max_length=length,
+            pad_id=tokenizer.pad_token_id,
+            dropout=dropout,
+            seed=seed,
+        )
+    return wrap_network("fresh", network, cast(PreTrainedModel, network.base_model), tokenizer)
 
 
 def untrained_encoder(
@@ -66,7 +75,9 @@ def untrained_encoder(
     return wrap_network("untrained", body, body, tokenizer)
 
 
-def _llama(tokenizer: Any, *, layers: int, width: int, heads: int, length: int, dropout: float, seed: int) -> Any:
+def _llama(
+    tokenizer: PreTrainedTokenizerBase, layers: int, width: int, heads: int, length: int, dropout: float, seed: int
+) -> LlamaForCausalLM:
     inner = 8 * ((8 * width // 3 + 7) // 8)  # three matrices of this size have as many weights as two of 4 × width
     config = LlamaConfig(
         vocab_size=len(tokenizer),
@@ -81,7 +92,6 @@ def _llama(tokenizer: Any, *, layers: int, width: int, heads: int, length: int, 
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
     )
-    network: Any = LlamaForCausalLM
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(seed, "fresh model"))
-        return network(config)
+        return LlamaForCausalLM(config)

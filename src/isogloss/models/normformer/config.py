@@ -10,7 +10,6 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 
 NORMS = ("post", "pre", "normformer")
-COMPONENTS = ("head_scale", "attention_output_norm", "inner_norm", "residual_scale")
 
 
 class IsoglossConfig(PreTrainedConfig):
@@ -61,21 +60,13 @@ class IsoglossConfig(PreTrainedConfig):
     ):
         super().__init__(**common)
         self.norm = check_name(norm, NORMS, "norm")
-        self.causal = causal
-        self.vocab_size = vocab_size
-        self.hidden_size = hidden_size
-        self.num_hidden_layers = num_hidden_layers
-        self.num_attention_heads = num_attention_heads
-        self.intermediate_size = intermediate_size
-        self.hidden_act = hidden_act
-        self.hidden_dropout_prob = hidden_dropout_prob
-        self.attention_probs_dropout_prob = attention_probs_dropout_prob
-        self.max_position_embeddings = max_position_embeddings
-        self.type_vocab_size = type_vocab_size
-        self.layer_norm_eps = layer_norm_eps
-        self.initializer_range = initializer_range
-        self.scaled_init = scaled_init
-        self.pad_token_id = pad_token_id
+        self.causal, self.vocab_size, self.pad_token_id = causal, vocab_size, pad_token_id
+        self.hidden_size, self.intermediate_size = hidden_size, intermediate_size
+        self.num_hidden_layers, self.num_attention_heads = num_hidden_layers, num_attention_heads
+        self.hidden_act, self.layer_norm_eps = hidden_act, layer_norm_eps
+        self.hidden_dropout_prob, self.attention_probs_dropout_prob = hidden_dropout_prob, attention_probs_dropout_prob
+        self.max_position_embeddings, self.type_vocab_size = max_position_embeddings, type_vocab_size
+        self.initializer_range, self.scaled_init = initializer_range, scaled_init
         self.tie_word_embeddings = tie_word_embeddings
         self.head_scale = self._component("head_scale", head_scale)
         self.attention_output_norm = self._component("attention_output_norm", attention_output_norm)

@@ -7,14 +7,10 @@ A post-LN encoder is returned as a BERT of transformers, which loads anywhere.
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
-
 import torch
 import transformers
 from transformers import PreTrainedModel
 
-from isogloss.core.registry import check_name
 from isogloss.core.seeds import derive_seed
 from isogloss.models.normformer import heads as head_classes
 from isogloss.models.normformer.bert_conversion import to_bert
@@ -34,7 +30,12 @@ def new_model(
     pad_id: int | None = 0,
     dropout: float = 0.1,
     seed: int = 0,
-    **options: Any,
+    initializer_range: float = 0.02,
+    scaled_init: bool = False,
+    head_scale: bool | None = None,
+    attention_output_norm: bool | None = None,
+    inner_norm: bool | None = None,
+    residual_scale: bool | None = None,
 ) -> PreTrainedModel:
     """A causal or masked language model with random weights; a seed gives all schemes the same shared weights.
 
@@ -49,15 +50,16 @@ def new_model(
         pad_id: The id of the padding token.
         dropout: The dropout of states and of attention.
         seed: The seed of the weights.
-        options: Further options of `IsoglossConfig`, such as `residual_scale=False` for a NormFormer with more than
-            355M parameters.
+        initializer_range: The standard deviation of the initial weights.
+        scaled_init: Initialise projections to the residual stream smaller (see `IsoglossConfig`).
+        head_scale: A component of NormFormer (see `IsoglossConfig`).
+        attention_output_norm: A component of NormFormer.
+        inner_norm: A component of NormFormer.
+        residual_scale: A component of NormFormer; switch it off with more than 355M parameters.
 
     >>> new_model("normformer", vocab_size=50, layers=2, width=8).config.num_attention_heads
     1
     """
-    option_names = [name for name in inspect.signature(IsoglossConfig).parameters if name != "common"]
-    for name in options:
-        check_name(name, option_names, "option")
     config = IsoglossConfig(
         norm=norm,
         causal=causal,
@@ -67,8 +69,15 @@ def new_model(
         num_attention_heads=heads or max(1, width // 64),
         max_position_embeddings=max_length,
         pad_token_id=pad_id,
-        **{"intermediate_size": 4 * width, "hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
-        | options,
+        intermediate_size=4 * width,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        initializer_range=initializer_range,
+        scaled_init=scaled_init,
+        head_scale=head_scale,
+        attention_output_norm=attention_output_norm,
+        inner_norm=inner_norm,
+        residual_scale=residual_scale,
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(seed, "new model"))

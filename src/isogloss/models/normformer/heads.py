@@ -3,7 +3,7 @@
 They are the heads of BERT, so that schemes of normalisation are compared under the same heads.
 """
 
-# mypy: disable-error-code="no-untyped-call"
+# mypy: disable-error-code="no-untyped-call, no-any-return"
 
 from __future__ import annotations
 
@@ -75,8 +75,7 @@ class MaskedHead(nn.Module):
         self.decoder = nn.Linear(config.hidden_size, config.vocab_size)
 
     def forward(self, states: Tensor) -> Tensor:
-        logits: Tensor = self.decoder(self.norm(self.activation(self.dense(states))))
-        return logits
+        return self.decoder(self.norm(self.activation(self.dense(states))))
 
 
 class IsoglossForMaskedLM(IsoglossWithHead):
@@ -91,15 +90,13 @@ class IsoglossForMaskedLM(IsoglossWithHead):
         self.lm_head = MaskedHead(config)
 
     def get_output_embeddings(self) -> nn.Module:
-        decoder: nn.Module = self.lm_head.decoder
-        return decoder
+        return self.lm_head.decoder
 
     def set_output_embeddings(self, new: nn.Linear) -> None:
         self.lm_head.decoder = new
 
     def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
-        logits: Tensor = self.lm_head(states)
-        return logits
+        return self.lm_head(states)
 
 
 class IsoglossForCausalLM(IsoglossWithHead):
@@ -114,8 +111,7 @@ class IsoglossForCausalLM(IsoglossWithHead):
         self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
 
     def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
-        logits: Tensor = self.lm_head(states)
-        return logits
+        return self.lm_head(states)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         return super().loss(logits[:, :-1], labels[:, 1:])
@@ -131,8 +127,7 @@ class IsoglossForTokenClassification(IsoglossWithHead):
         self.classifier = nn.Linear(config.hidden_size, config.num_labels or 0)
 
     def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
-        logits: Tensor = self.classifier(self.dropout(states))
-        return logits
+        return self.classifier(self.dropout(states))
 
 
 class IsoglossForSequenceClassification(IsoglossForTokenClassification):

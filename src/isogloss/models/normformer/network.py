@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
@@ -29,11 +27,11 @@ class IsoglossPreTrainedModel(PreTrainedModel):
     def _init_weights(self, module: nn.Module) -> None:
         """N(0, initializer_range) for weights, 0 for biases, 1 for scales, as in BERT."""
         super()._init_weights(module)
-        config: Any = self.config
         if isinstance(module, Scale):
             nn.init.ones_(module.weight)
-        elif isinstance(module, ResidualLinear) and config.scaled_init:
-            nn.init.normal_(module.weight, std=config.initializer_range / (2 * config.num_hidden_layers) ** 0.5)
+        elif isinstance(module, ResidualLinear) and self.config.scaled_init:
+            std = self.config.initializer_range / (2 * self.config.num_hidden_layers) ** 0.5
+            nn.init.normal_(module.weight, std=std)
 
 
 class Embeddings(nn.Module):

@@ -17,20 +17,18 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+IMPLEMENTATION = "_attn_implementation"  # of a configuration
 UNPADDED, PADDED = "isogloss_unpadded", "isogloss_padded"
-WINDOW_OPTIONS = (
-    "local_size",
-    "local_attention_size",
-)  # names of the window size in different versions of transformers
+WINDOW_OPTIONS = ("local_size", "local_attention_size")  # in different versions of transformers
 
 
-def local_attention_mask(**options: Any) -> Any:
+def local_attention_mask(**options: Any) -> Tensor | None:
     """The mask of transformers for local attention, otherwise none: attention is full or causal."""
     window = next((options[name] for name in WINDOW_OPTIONS if options.get(name) is not None), None)
     if window is None or options["kv_length"] < window:
         return None
-    mask: Any = sdpa_mask
-    return mask(**options)
+    mask: Tensor | None = sdpa_mask(**options)
+    return mask
 
 
 def additive_padding_mask(**options: Any) -> Tensor:
@@ -38,8 +36,8 @@ def additive_padding_mask(**options: Any) -> Tensor:
 
     PyTorch would convert a boolean mask in every layer; here it is converted once.
     """
-    build: Any = sdpa_mask
-    visible = build(**{**options, "allow_is_causal_skip": False, "allow_is_bidirectional_skip": False})
+    visible = sdpa_mask(**{**options, "allow_is_causal_skip": False, "allow_is_bidirectional_skip": False})
+    assert visible is not None
     dtype = options["dtype"]
     return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill_(~visible, torch.finfo(dtype).min)
 
@@ -78,12 +76,12 @@ def without_cudnn_attention() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _use_attention(network: nn.Module, name: str) -> Iterator[None]:
-    configs: list[Any] = [module.config for module in network.modules() if hasattr(module, "config")]
-    changed = [c for c in {id(c): c for c in configs}.values() if c._attn_implementation == "sdpa"]
+    configs = {id(module.config): module.config for module in network.modules() if hasattr(module, "config")}
+    changed = [config for config in configs.values() if getattr(config, IMPLEMENTATION) == "sdpa"]
     for config in changed:
-        config._attn_implementation = name
+        setattr(config, IMPLEMENTATION, name)
     try:
         yield
     finally:
         for config in changed:
-            config._attn_implementation = "sdpa"
+            setattr(config, IMPLEMENTATION, "sdpa")

@@ -17,7 +17,7 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.loading.placement import is_offloaded
-from isogloss.models.states.pooling import FloatArray, Progress, check_layers, run_batches
+from isogloss.models.states.pooling import Extraction, FloatArray, Progress, check_layers, run_batches
 from isogloss.models.tokenization.batching import IntArray, pad
 from isogloss.models.tokenization.encoding import SPECIAL_TOKEN, Encoded, encode_sentences, encode_words
 
@@ -27,16 +27,11 @@ CPU_BATCH_TOKENS, DEVICE_BATCH_TOKENS = 2048, 16384  # tokens per batch: fits a 
 
 
 @dataclass(frozen=True)
-class SentenceStates:
+class SentenceStates(Extraction):
     """Sentence vectors, computed during iteration: `(indices, array[layer, sentence, unit])` for each batch."""
 
-    model: LoadedModel
-    encoded: Sequence[Encoded]
-    layers: tuple[Layer, ...]
     pool: str
     specials: bool
-    budget: int
-    progress: Progress | None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -91,24 +86,19 @@ def sentence_states(
     for number, text in enumerate(encoded):
         if not len(text) or (pool != "cls" and not specials and (text.word == SPECIAL_TOKEN).all()):
             raise UsageError(f"sentence {number} has no token to pool; leave it out, here and in its translations")
-    return SentenceStates(model, encoded, check_layers(model, layers), pool, specials, _budget(model, budget), progress)
+    return SentenceStates(model, encoded, check_layers(model, layers), _budget(model, budget), progress, pool, specials)
 
 
 @dataclass(frozen=True)
-class WordStates:
+class WordStates(Extraction):
     """Word vectors, computed during iteration: `(indices, [array[layer, word, unit], …])` for each batch.
 
     `present[i]` says which words of sentence `i` have a vector. A word without sub-words, or beyond the maximum input
     length, is a row of zeros. Sentences without tokens are in no batch.
     """
 
-    model: LoadedModel
-    encoded: Sequence[Encoded]
     present: Sequence[npt.NDArray[np.bool_]]
-    layers: tuple[Layer, ...]
     subword: str
-    budget: int
-    progress: Progress | None
 
     def __iter__(self) -> Iterator[tuple[IntArray, list[FloatArray]]]:
         for indices, states in run_batches(self, self._weights):
@@ -141,7 +131,7 @@ def word_states(
     check_name(subword, SUBWORDS, "sub-word pooling")
     encoded = encode_words(model, sentences)
     present = [np.isin(np.arange(len(words)), text.word) for words, text in zip(sentences, encoded, strict=True)]
-    return WordStates(model, encoded, present, check_layers(model, layers), subword, _budget(model, budget), progress)
+    return WordStates(model, encoded, check_layers(model, layers), _budget(model, budget), progress, present, subword)
 
 
 def sentence_weights(texts: Sequence[Encoded], pool: str, specials: bool) -> FloatArray:

@@ -11,7 +11,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from isogloss.core.errors import InputError, UsageError
-from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
+from isogloss.models.loading.loaded_model import FINAL, Layer, LayerOutput, LoadedModel
 from isogloss.models.tokenization.batching import IntArray, pad, token_batches
 from isogloss.models.tokenization.encoding import Encoded, padding_id
 
@@ -29,19 +29,15 @@ Progress = Callable[[int, int], None]  # sentences done, sentences in all
 CAST_CHUNK_ELEMENTS = 1 << 22  # elements that are cast from half to single precision at a time
 
 
-class Extraction(Protocol):
+@dataclass(frozen=True)
+class Extraction:
     """The inputs of an extraction: texts, a model, its layers and the tokens per batch."""
 
-    @property
-    def model(self) -> LoadedModel: ...
-    @property
-    def encoded(self) -> Sequence[Encoded]: ...
-    @property
-    def layers(self) -> tuple[Layer, ...]: ...
-    @property
-    def budget(self) -> int: ...
-    @property
-    def progress(self) -> Progress | None: ...
+    model: LoadedModel
+    encoded: Sequence[Encoded]
+    layers: tuple[Layer, ...]
+    budget: int
+    progress: Progress | None
 
 
 def run_batches(
@@ -173,11 +169,11 @@ def capture_layers(
     pooled: dict[Layer, Tensor] = {}
     blocks, norm = model.blocks, model.final_norm
 
-    def before(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def before(_module: nn.Module, args: tuple[Tensor, ...], kwargs: dict[str, Tensor]) -> None:
         pooled[0] = pool(args[0] if args else kwargs["hidden_states"])
 
     def after(layer: Layer) -> Callable[..., None]:
-        def capture(_module: nn.Module, _args: Any, output: Any) -> None:
+        def capture(_module: nn.Module, _args: object, output: LayerOutput) -> None:
             pooled[layer] = pool(output[0] if isinstance(output, tuple) else output)
 
         return capture

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ class LayerRows:
             return np.empty(self.shape, dtype=np.float32)[rows]
         return np.array(_memory_map(self._path, "r", self.shape)[rows])
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[np.generic]:
         return self[:] if dtype is None else self[:].astype(dtype, copy=False)
 
 
@@ -105,5 +105,5 @@ class StateStore:
             raise InputError(path, f"{size} free bytes", error.strerror or str(error), advice=advice) from None
 
 
-def _memory_map(path: Path, mode: Any, shape: tuple[int, int]) -> np.memmap:
+def _memory_map(path: Path, mode: Literal["r", "r+"], shape: tuple[int, int]) -> np.memmap:
     return np.memmap(path, dtype=np.float32, mode=mode, shape=shape)

@@ -35,17 +35,6 @@ def token_batches(lengths: Sequence[int] | IntArray, budget: int) -> list[IntArr
     return [*batches, order[start:]] if len(order) else []
 
 
-def padding_share(lengths: Sequence[int] | IntArray, batches: Sequence[IntArray]) -> float:
-    """The share of positions that are padding.
-
-    >>> padding_share([4, 2], [np.array([0, 1])])
-    0.25
-    """
-    lengths = np.asarray(lengths, dtype=np.int64)
-    padded = sum(int(lengths[batch].max()) * len(batch) for batch in batches)
-    return 1 - int(lengths.sum()) / padded if padded else 0.0
-
-
 def pad(rows: Sequence[npt.NDArray[np.integer]], value: int) -> IntArray:
     """Rows of different lengths as one array, padded on the right.
 

@@ -7,7 +7,7 @@ special tokens of the model. `Encoded.word` is the number of each token's word; 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -17,7 +17,6 @@ import numpy.typing as npt
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.models.loading.loaded_model import LoadedModel
 
-IntArray = npt.NDArray[np.int64]
 SPECIAL_TOKEN = -1
 TEXTS_PER_CALL = 4096  # limits the memory of the tokenizer's output
 
@@ -36,14 +35,9 @@ class Encoded:
 def encode_sentences(model: LoadedModel, sentences: Sequence[str]) -> list[Encoded]:
     """The tokens of each sentence; one warning counts the truncated sentences."""
     check_texts(sentences)
-    encoded, truncated = [], 0
-    for start in range(0, len(sentences), TEXTS_PER_CALL):
-        for ids in tokenize(model, sentences[start : start + TEXTS_PER_CALL])["input_ids"]:
-            encoded.append(_with_special_tokens(model, ids, [0] * len(ids)))
-            truncated += len(ids) > max_text_tokens(model)
-    check_ids(model, [text.ids for text in encoded])
-    _warn_truncated(model, truncated, len(sentences))
-    return encoded
+    calls = (sentences[start : start + TEXTS_PER_CALL] for start in range(0, len(sentences), TEXTS_PER_CALL))
+    texts = (ids for call in calls for ids in tokenize(model, call)["input_ids"])
+    return _with_special_tokens(model, ((ids, [0] * len(ids)) for ids in texts))
 
 
 def encode_words(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list[Encoded]:
@@ -51,13 +45,7 @@ def encode_words(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list
 
     A token that spans several words belongs to the first, a space to the next word.
     """
-    encoded, truncated = [], 0
-    for ids, word in word_tokens(model, sentences):
-        encoded.append(_with_special_tokens(model, ids, word))
-        truncated += len(ids) > max_text_tokens(model)
-    check_ids(model, [text.ids for text in encoded])
-    _warn_truncated(model, truncated, len(sentences))
-    return encoded
+    return _with_special_tokens(model, word_tokens(model, sentences))
 
 
 def encode_pieces(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> list[Encoded]:
@@ -65,12 +53,8 @@ def encode_pieces(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> lis
     ids = model.tokenizer.get_vocab()
     for piece in (piece for pieces in sentences for piece in pieces if piece not in ids):
         raise UsageError(f"expected tokens of '{model.name}', got {shown(piece)}, which its tokenizer does not have")
-    encoded = [
-        _with_special_tokens(model, [ids[piece] for piece in pieces], list(range(len(pieces)))) for pieces in sentences
-    ]
-    check_ids(model, [text.ids for text in encoded])
-    _warn_truncated(model, sum(len(pieces) > max_text_tokens(model) for pieces in sentences), len(sentences))
-    return encoded
+    texts = (([ids[piece] for piece in pieces], list(range(len(pieces)))) for pieces in sentences)
+    return _with_special_tokens(model, texts)
 
 
 def word_tokens(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[list[int], list[int]]]:
@@ -85,10 +69,9 @@ def word_tokens(model: LoadedModel, sentences: Sequence[Sequence[str]]) -> Itera
         tokens = tokenize(model, texts[start : start + TEXTS_PER_CALL], offsets=True)
         for words, ids, offsets in zip(sentences[start:], tokens["input_ids"], tokens["offset_mapping"]):
             word_of_character = _word_of_each_character(words)
-            numbers = (
-                word_of_character[min(low, len(word_of_character) - 1)] for low, _ in offsets
-            )  # some tokenizers report an offset after the end
-            yield ids, list(accumulate(numbers, max))  # and some offsets decrease, which word numbers must not
+            # some tokenizers report an offset after the end, and some offsets decrease, which word numbers must not
+            numbers = (word_of_character[min(low, len(word_of_character) - 1)] for low, _ in offsets)
+            yield ids, list(accumulate(numbers, max))
 
 
 def tokenize(model: LoadedModel, texts: Sequence[str], offsets: bool = False) -> dict[str, list]:
@@ -104,13 +87,20 @@ def tokenize(model: LoadedModel, texts: Sequence[str], offsets: bool = False) ->
     return tokens
 
 
-def _with_special_tokens(model: LoadedModel, ids: list[int], word: list[int]) -> Encoded:
+def _with_special_tokens(model: LoadedModel, texts: Iterable[tuple[list[int], list[int]]]) -> list[Encoded]:
+    """The tokens and word numbers of each text, truncated, between special tokens."""
     capacity = max_text_tokens(model)
     before, after = [SPECIAL_TOKEN] * len(model.prefix), [SPECIAL_TOKEN] * len(model.suffix)
-    return Encoded(
-        np.array([*model.prefix, *ids[:capacity], *model.suffix], dtype=np.int32),
-        np.array([*before, *word[:capacity], *after], dtype=np.int32),
-    )
+    encoded, truncated = [], 0
+    for ids, word in texts:
+        tokens = np.array([*model.prefix, *ids[:capacity], *model.suffix], dtype=np.int32)
+        encoded.append(Encoded(tokens, np.array([*before, *word[:capacity], *after], dtype=np.int32)))
+        truncated += len(ids) > capacity
+    check_ids(model, [text.ids for text in encoded])
+    if truncated:
+        total, limit = len(encoded), f"{model.max_length} tokens, the maximum of '{model.name}'"
+        warnings.warn(f"{truncated} of {total} sentences truncated to {limit}", stacklevel=3)
+    return encoded
 
 
 def max_text_tokens(model: LoadedModel) -> int:
@@ -153,11 +143,3 @@ def check_ids(model: LoadedModel, texts: Sequence[npt.NDArray[np.int32]]) -> Non
     if highest >= rows:
         advice = "this tokenizer belongs to another model"
         raise InputError(model.name, f"token ids below {rows}, the size of the embeddings", f"{highest}", advice=advice)
-
-
-def _warn_truncated(model: LoadedModel, truncated: int, total: int) -> None:
-    if truncated:
-        warnings.warn(
-            f"{truncated} of {total} sentences truncated to {model.max_length} tokens, the maximum of '{model.name}'",
-            stacklevel=3,
-        )

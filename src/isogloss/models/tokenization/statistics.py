@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+
+from transformers import PreTrainedTokenizerBase
 
 from isogloss.core.errors import UsageError
 from isogloss.languages.scripts import UNDETERMINED, letter_script, script_of
@@ -60,15 +61,13 @@ def tokenizer_statistics(model: LoadedModel, lines: Iterable[str]) -> TokenizerS
     characters, letters, words_by_script = _counts(words)
     pieces = script_pieces(model.tokenizer)
     in_vocabulary = known_characters(model, characters)
+    scripts = {name: ScriptCoverage(count / letters.total(), pieces[name]) for name, count in letters.most_common()}
+    known_words = sum(count for name, count in words_by_script.items() if pieces[name] >= MIN_SCRIPT_PIECES)
     return TokenizerStatistics(
         words=words.total(),
         known_characters=sum(count for char, count in characters.items() if char in in_vocabulary) / characters.total(),
-        words_in_known_scripts=_share(
-            words_by_script, {script for script in words_by_script if pieces[script] >= MIN_SCRIPT_PIECES}
-        ),
-        scripts={
-            script: ScriptCoverage(count / letters.total(), pieces[script]) for script, count in letters.most_common()
-        },
+        words_in_known_scripts=known_words / words_by_script.total() if words_by_script else 1.0,
+        scripts=scripts,
         **_segmentation(model, sentences, words.total()),
     )
 
@@ -108,11 +107,10 @@ def _segmentation(model: LoadedModel, sentences: Sequence[Sequence[str]], words:
     counts: Counter[str] = Counter()
     for ids, word_of_token in word_tokens(model, sentences):
         tokens_per_word = Counter(word_of_token)
-        unknown_words = {
-            word for id, word in zip(ids, word_of_token, strict=True) if id == model.tokenizer.unk_token_id
-        }
+        unknown = [word for id, word in zip(ids, word_of_token, strict=True) if id == model.tokenizer.unk_token_id]
+        unknown_words = set(unknown)
         counts["pieces"] += len(ids)
-        counts["unknown"] += sum(id == model.tokenizer.unk_token_id for id in ids)
+        counts["unknown"] += len(unknown)
         counts["lost"] += len(unknown_words)
         counts["whole"] += sum(count == 1 and word not in unknown_words for word, count in tokens_per_word.items())
     return {
@@ -123,18 +121,14 @@ def _segmentation(model: LoadedModel, sentences: Sequence[Sequence[str]], words:
     }
 
 
-def _share(counts: Counter[str], chosen: set[str]) -> float:
-    return sum(counts[key] for key in chosen) / counts.total() if counts else 1.0
-
-
-def script_pieces(tokenizer: Any) -> Counter[str]:
+def script_pieces(tokenizer: PreTrainedTokenizerBase) -> Counter[str]:
     """The number of pieces of two or more letters in the vocabulary by script."""
     several = (piece for piece in _pieces(tokenizer) if sum(letter_script(char) is not None for char in piece) > 1)
     return Counter(script_of(piece) for piece in several)
 
 
 @lru_cache(maxsize=4)
-def _pieces(tokenizer: Any) -> tuple[str, ...]:
+def _pieces(tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
     """The pieces as text, without special tokens."""
     special = set(tokenizer.all_special_tokens)
     tokens = [token for token in tokenizer.get_vocab() if token not in special]

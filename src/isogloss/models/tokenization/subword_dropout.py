@@ -19,7 +19,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from tokenizers import PreTokenizedString, Token
+from tokenizers import Encoding, PreTokenizedString, Token
+from transformers import PreTrainedTokenizerBase
 
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import Chance
@@ -28,6 +29,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 Drop = Callable[[], bool]
 Part = tuple[str, str]  # a piece of the vocabulary or UNKNOWN, and its text
 Segmenter = Callable[[str, Drop], list[Part]]
+ModelSpec = dict[str, Any]  # `model` in tokenizer.json
 UNKNOWN = "\0"
 UNKNOWN_PENALTY = 10.0  # below the least likely piece, as in SentencePiece
 
@@ -45,7 +47,7 @@ class DroppingTokenizer:
     Other attributes are those of the tokenizer.
     """
 
-    def __init__(self, tokenizer: Any, probability: float, seed: int, name: str):
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, probability: float, seed: int, name: str):
         if not getattr(tokenizer, "is_fast", False):
             raise UsageError(f"sub-word dropout needs a fast tokenizer, which '{name}' does not have")
         self._tokenizer, self._probability, self._seed = tokenizer, probability, seed
@@ -63,18 +65,18 @@ class DroppingTokenizer:
         self._bytes = bool(model_spec.get("byte_fallback"))  # unknown characters are encoded as bytes
         self._fuses = kind == "Unigram" or bool(model_spec.get("fuse_unk"))
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # of the tokenizer
         return getattr(self._tokenizer, name)
 
-    def __call__(self, texts: Sequence[str], *, return_offsets_mapping: bool = False, **_: Any) -> dict[str, list[Any]]:
+    def __call__(self, texts: Sequence[str], *, return_offsets_mapping: bool = False, **_: object) -> dict[str, list]:
         """Ids and offsets of the pieces of each text, without special tokens."""
         encodings = [self._encoded(text, Chance(self._seed, "sub-words", i, text)) for i, text in enumerate(texts)]
-        result: dict[str, list[Any]] = {"input_ids": [encoding.ids for encoding in encodings]}
+        result: dict[str, list] = {"input_ids": [encoding.ids for encoding in encodings]}
         if return_offsets_mapping:
             result["offset_mapping"] = [encoding.offsets for encoding in encodings]
         return result
 
-    def _encoded(self, text: str, chance: Chance) -> Any:
+    def _encoded(self, text: str, chance: Chance) -> Encoding:
         backend = self._tokenizer.backend_tokenizer
         parts = PreTokenizedString(text)
         if backend.normalizer:
@@ -103,15 +105,13 @@ class DroppingTokenizer:
         return tokens
 
 
-def bpe(model_spec: dict[str, Any]) -> Segmenter:
+def bpe(model_spec: ModelSpec) -> Segmenter:
     """Merges in the order of their ranks, each skipped at random."""
     merges = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in model_spec["merges"]]
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     prefix, suffix = model_spec.get("continuing_subword_prefix") or "", model_spec.get("end_of_word_suffix") or ""
-    vocabulary, keeps_known_words = (
-        model_spec["vocab"],
-        bool(model_spec.get("ignore_merges")),
-    )  # a word in the vocabulary needs no merges
+    vocabulary = model_spec["vocab"]
+    keeps_known_words = bool(model_spec.get("ignore_merges"))  # a word in the vocabulary needs no merges
 
     def segment(word: str, drop: Drop) -> list[Part]:
         if keeps_known_words and word in vocabulary and not drop():
@@ -133,13 +133,10 @@ def bpe(model_spec: dict[str, Any]) -> Segmenter:
     return segment
 
 
-def wordpiece(model_spec: dict[str, Any]) -> Segmenter:
+def wordpiece(model_spec: ModelSpec) -> Segmenter:
     """The longest matching piece from the left that is not dropped."""
-    vocabulary, prefix, longest = (
-        model_spec["vocab"],
-        model_spec["continuing_subword_prefix"],
-        model_spec["max_input_chars_per_word"],
-    )
+    vocabulary, prefix = model_spec["vocab"], model_spec["continuing_subword_prefix"]
+    longest = model_spec["max_input_chars_per_word"]
 
     def droppable(text: str, start: int) -> bool:
         return len(text) > 1 and all((prefix if start + i else "") + char in vocabulary for i, char in enumerate(text))
@@ -162,7 +159,7 @@ def wordpiece(model_spec: dict[str, Any]) -> Segmenter:
     return segment
 
 
-def unigram(model_spec: dict[str, Any]) -> Segmenter:
+def unigram(model_spec: ModelSpec) -> Segmenter:
     """The most likely segmentation into pieces that are not dropped."""
     scores = dict(map(tuple, model_spec["vocab"]))
     longest = max(map(len, scores))
@@ -187,4 +184,4 @@ def unigram(model_spec: dict[str, Any]) -> Segmenter:
     return segment
 
 
-SEGMENTERS: dict[str, Callable[[dict[str, Any]], Segmenter]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram}
+SEGMENTERS: dict[str, Callable[[ModelSpec], Segmenter]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram}

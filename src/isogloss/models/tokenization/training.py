@@ -11,7 +11,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import chain
-from typing import Any
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
@@ -66,11 +65,17 @@ def _wordpiece(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -
     lines = list(text)
     alphabet, inner = _alphabet(blank, lines)
     first = {**specials, **{piece: piece for piece in inner}}
-    options = {"initial_alphabet": alphabet, "limit_alphabet": len(alphabet)}
-    trained = _train(blank, lines, trainers.WordPieceTrainer, max(vocabulary, len(first)), first, **options)
-    tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token=specials["unk"]))
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=max(vocabulary, len(first)),
+        special_tokens=list(first.values()),
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet),
+        show_progress=False,
+    )
+    blank.train_from_iterator(lines, trainer)
+    tokenizer = Tokenizer(models.WordPiece(blank.get_vocab(), unk_token=specials["unk"]))
     tokenizer.add_special_tokens(list(specials.values()))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = trained.normalizer, trained.pre_tokenizer
+    tokenizer.normalizer, tokenizer.pre_tokenizer = blank.normalizer, blank.pre_tokenizer
     tokenizer.decoder = decoders.WordPiece()
     return tokenizer
 
@@ -97,7 +102,12 @@ def _byte_pairs(text: Iterable[str], vocabulary: int, specials: dict[str, str]) 
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    return _train(tokenizer, text, trainers.BpeTrainer, vocabulary, specials, initial_alphabet=alphabet)
+    marks = list(specials.values())
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary, special_tokens=marks, initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator(text, trainer)
+    return tokenizer
 
 
 def _bytes(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> Tokenizer:
@@ -111,8 +121,11 @@ def _unigram(text: Iterable[str], vocabulary: int, specials: dict[str, str]) -> 
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " ")])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
-    options = {"unk_token": specials["unk"]}
-    _train(tokenizer, text, trainers.UnigramTrainer, vocabulary, specials, **options)
+    marks, unknown = list(specials.values()), specials["unk"]
+    trainer = trainers.UnigramTrainer(
+        vocab_size=vocabulary, special_tokens=marks, unk_token=unknown, show_progress=False
+    )
+    tokenizer.train_from_iterator(text, trainer)
     pieces = [(piece, round(score, 5)) for piece, score in json.loads(tokenizer.to_str())["model"]["vocab"]]
     special_pieces, words = pieces[: len(specials)], dict(pieces[len(specials) :])
     # the trainer gives rare characters the lowest score plus 0.0001 times their rank, in any order; sort them
@@ -128,10 +141,9 @@ def _characters(text: Iterable[str], vocabulary: int, specials: dict[str, str]) 
     """One token for each of the most frequent characters: BPE without merges."""
     clean = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), "▁")])
     frequencies = Counter(character for line in text for character in clean.normalize_str(line))
-    frequent = sorted(frequencies, key=lambda character: (-frequencies[character], character))[
-        : vocabulary - len(specials)
-    ]
-    vocab = {token: number for number, token in enumerate([*specials.values(), *frequent])}
+    frequent = sorted(frequencies, key=lambda character: (-frequencies[character], character))
+    tokens = [*specials.values(), *frequent][:vocabulary]
+    vocab = {token: number for number, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.BPE(vocab, [], unk_token=specials["unk"]))
     tokenizer.add_special_tokens(list(specials.values()))
     tokenizer.normalizer = clean
@@ -149,15 +161,6 @@ KINDS: dict[str, Callable[[Iterable[str], int, dict[str, str]], Tokenizer]] = {
 }
 
 
-def _train(
-    tokenizer: Tokenizer, text: Iterable[str], trainer: Any, vocabulary: int, specials: dict[str, str], **options: Any
-) -> Tokenizer:
-    special_tokens = list(specials.values())
-    training = trainer(vocab_size=vocabulary, special_tokens=special_tokens, show_progress=False, **options)
-    tokenizer.train_from_iterator(text, training)
-    return tokenizer
-
-
 def _wrap(tokenizer: Tokenizer, specials: dict[str, str], length: int) -> PreTrainedTokenizerFast:
     """The tokenizer as a class of transformers, with special tokens around a sentence."""
     start, end = (specials.get("cls") or specials["bos"]), (specials.get("sep") or specials["eos"])
@@ -166,6 +169,4 @@ def _wrap(tokenizer: Tokenizer, specials: dict[str, str], length: int) -> PreTra
         single=f"{start} $A {end}", pair=f"{start} $A {end} $B:1 {end}:1", special_tokens=ends
     )
     names = {f"{role}_token": mark for role, mark in specials.items()}
-    fast: Any = PreTrainedTokenizerFast
-    wrapped: PreTrainedTokenizerFast = fast(tokenizer_object=tokenizer, model_max_length=length, **names)
-    return wrapped
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=length, **names)

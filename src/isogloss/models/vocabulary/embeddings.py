@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
-def resize_embeddings(network: Any, size: int) -> None:
+def resize_embeddings(network: PreTrainedModel, size: int) -> None:
     """Resize the embeddings and the head, its bias included, to `size` tokens; existing rows stay."""
     with torch.random.fork_rng(devices=[]):  # transformers initialises the new rows at random; all are set afterwards
         network.resize_token_embeddings(size, mean_resizing=False)
     output = network.get_output_embeddings()
-    bias: Any = getattr(output, "bias", None)
+    bias: Tensor | None = getattr(output, "bias", None)
     for module in network.modules():
         # the heads of BERT have a second bias, the same parameter if tied; transformers does not resize it if untied
         if bias is not None and getattr(module, "decoder", None) is output and hasattr(module, "bias"):
             module.bias = bias if network.config.tie_word_embeddings else nn.Parameter(bias.detach().clone())
 
 
-def token_tables(network: Any) -> list[nn.Parameter]:
+def token_tables(network: PreTrainedModel) -> list[nn.Parameter]:
     """Parameters with one row per token: input embeddings, untied output embeddings, the bias of the head."""
     output = network.get_output_embeddings()
-    tables = [network.get_input_embeddings().weight]
+    tables = [network.get_input_embeddings().get_parameter("weight")]
     if output is not None:
-        tables += [output.weight, *([output.bias] if getattr(output, "bias", None) is not None else [])]
+        names = ["weight", *(["bias"] if getattr(output, "bias", None) is not None else [])]
+        tables += [output.get_parameter(name) for name in names]
     return list({id(table): table for table in tables}.values())
 
 
@@ -47,7 +48,10 @@ def set_rows(table: Tensor, first: int, old_rows: int, sources: Sequence[Sequenc
 
 
 def lexicon_sources(
-    tokenizer: Any, new: Mapping[int, Sequence[int]], translations: Mapping[str, Sequence[str]], first: int
+    tokenizer: PreTrainedTokenizerBase,
+    new: Mapping[int, Sequence[int]],
+    translations: Mapping[str, Sequence[str]],
+    first: int,
 ) -> list[Sequence[int]]:
     """For each new piece, the old pieces of the translations of the words with this piece, or its old pieces.
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import torch
+from transformers import PreTrainedTokenizerBase
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
@@ -33,8 +34,8 @@ class ExtensionStatistics:
 
     pieces: tuple[str, ...]
     subwords_before: float  # per word
-    subwords_after: float
     unknown_before: float  # share of tokens
+    subwords_after: float
     unknown_after: float
 
 
@@ -62,19 +63,6 @@ def extend_vocabulary(
         lexicon: A lexicon whose target language is that of the text, for `initial="lexicon"`.
         seed: The seed of random vectors.
     """
-    return extend_with_statistics(model, text, size, initial=initial, lexicon=lexicon, seed=seed)[0]
-
-
-def extend_with_statistics(
-    model: LoadedModel | str | os.PathLike[str],
-    text: Iterable[str],
-    size: int,
-    *,
-    initial: Initial = "mean",
-    lexicon: Iterable[Entry] | None = None,
-    seed: int = 0,
-) -> tuple[LoadedModel, ExtensionStatistics]:
-    """`extend_vocabulary`, and the statistics of the tokenizer before and after."""
     check_name(initial, INITIAL, "initial vector")
     if (initial == "lexicon") != (lexicon is not None):
         raise UsageError("initial='lexicon' and lexicon= must be passed together")
@@ -89,16 +77,23 @@ def extend_with_statistics(
     last = extended.first + len(extended.parts)
     if last > rows:
         resize_embeddings(changed.network, last)
-    _set_vectors(
-        changed, extended, min(rows, extended.first), _sources(extended, changed.tokenizer, initial, lexicon), seed
-    )
-    before, after = (_figures(tokenizer, lines) for tokenizer in (changed.tokenizer, extended.tokenizer))
-    statistics = ExtensionStatistics(tuple(extended.parts), before[0], after[0], before[1], after[1])
-    return replace(changed, tokenizer=extended.tokenizer), statistics
+    sources = _sources(extended, changed.tokenizer, initial, lexicon)
+    generator = torch.Generator().manual_seed(derive_seed(seed, "vocabulary"))
+    for table in token_tables(changed.network):
+        random = torch.randn(len(sources), table.shape[1] if table.ndim > 1 else 1, generator=generator)
+        set_rows(table.data, extended.first, min(rows, extended.first), sources, random)
+    return replace(changed, tokenizer=extended.tokenizer)
+
+
+def extension_statistics(before: LoadedModel, after: LoadedModel, lines: Sequence[str]) -> ExtensionStatistics:
+    """The effect of `extend_vocabulary` on lines of text."""
+    last = max(before.tokenizer.get_vocab().values())
+    pieces = tuple(piece for piece, number in after.tokenizer.get_vocab().items() if number > last)
+    return ExtensionStatistics(pieces, *_figures(before.tokenizer, lines), *_figures(after.tokenizer, lines))
 
 
 def _sources(
-    extended: ExtendedTokenizer, old: Any, initial: Initial, lexicon: Iterable[Entry] | None
+    extended: ExtendedTokenizer, old: PreTrainedTokenizerBase, initial: Initial, lexicon: Iterable[Entry] | None
 ) -> Sequence[Sequence[int]]:
     """The ids of the old pieces whose vectors initialise each new vector."""
     if initial == "random":
@@ -111,17 +106,6 @@ def _sources(
     return lexicon_sources(extended.tokenizer, new, backwards, extended.first)
 
 
-def _set_vectors(
-    model: LoadedModel, extended: ExtendedTokenizer, old_rows: int, sources: Sequence[Sequence[int]], seed: int
-) -> None:
-    generator = torch.Generator().manual_seed(derive_seed(seed, "vocabulary"))
-    network: Any = model.network
-    for table in token_tables(network):
-        width = table.shape[1] if table.ndim > 1 else 1
-        random = torch.randn(len(sources), width, generator=generator)
-        set_rows(table.data, extended.first, old_rows, sources, random)
-
-
 def _copy_with_head(model: LoadedModel | str | os.PathLike[str]) -> LoadedModel:
     """A copy of the model, with its language-model head if it has one."""
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
@@ -131,7 +115,7 @@ def _copy_with_head(model: LoadedModel | str | os.PathLike[str]) -> LoadedModel:
         return clone(loaded)
 
 
-def _figures(tokenizer: Any, lines: Sequence[str]) -> tuple[float, float]:
+def _figures(tokenizer: PreTrainedTokenizerBase, lines: Sequence[str]) -> tuple[float, float]:
     """Tokens per word, and the share of unknown tokens."""
     ids = [token for line in tokenizer(lines, add_special_tokens=False)["input_ids"] for token in line]
     words = sum(len(line.split()) for line in lines)

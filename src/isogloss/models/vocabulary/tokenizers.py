@@ -17,10 +17,12 @@ from itertools import pairwise
 from typing import Any
 
 from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerBase
 
 from isogloss.core.errors import UsageError
 from isogloss.models.vocabulary.merges import MIN_PAIR_COUNT, frequent_pairs
 
+TokenizerJson = dict[str, Any]  # the content of tokenizer.json
 SPACE = "▁"
 BYTE_TOKEN = re.compile("<0x[0-9A-F]{2}>")
 MAX_SCORE_MARGIN = 0.5  # of the first new unigram piece over its parts; decreases to about 0 for the last
@@ -30,12 +32,12 @@ MAX_SCORE_MARGIN = 0.5  # of the first new unigram piece over its parts; decreas
 class ExtendedTokenizer:
     """A tokenizer with new pieces in the order of their ids; `parts` are the old pieces of each."""
 
-    tokenizer: Any
+    tokenizer: PreTrainedTokenizerBase
     parts: dict[str, tuple[str, ...]]
     first: int  # the first new id
 
 
-def extend_tokenizer(tokenizer: Any, text: Iterable[str], size: int) -> ExtendedTokenizer:
+def extend_tokenizer(tokenizer: PreTrainedTokenizerBase, text: Iterable[str], size: int) -> ExtendedTokenizer:
     """A copy of the tokenizer with at most `size` new pieces for the words of `text`."""
     if not tokenizer.is_fast:
         raise UsageError("expected a fast tokenizer (package 'tokenizers'), got a slow one, which cannot be extended")
@@ -55,7 +57,9 @@ def extend_tokenizer(tokenizer: Any, text: Iterable[str], size: int) -> Extended
     builder.finish()
     if not builder.parts:
         raise UsageError("no new sub-word: every frequent word of the text is already one piece")
-    return ExtendedTokenizer(_with_backend(tokenizer, _from_json(form)), builder.parts, first)
+    extended = copy.deepcopy(tokenizer)
+    extended._tokenizer = _from_json(form)
+    return ExtendedTokenizer(extended, builder.parts, first)
 
 
 def word_counts(backend: Tokenizer, text: Iterable[str]) -> Counter[str]:
@@ -83,20 +87,14 @@ def _segment_words(
     return segmented
 
 
-def _from_json(form: dict[str, Any]) -> Tokenizer:
+def _from_json(form: TokenizerJson) -> Tokenizer:
     return Tokenizer.from_str(json.dumps(form, ensure_ascii=False))
-
-
-def _with_backend(tokenizer: Any, backend: Tokenizer) -> Any:
-    extended = copy.deepcopy(tokenizer)
-    extended._tokenizer = backend
-    return extended
 
 
 class TokenizerBuilder:
     """The JSON form of a tokenizer to which pieces are added; this class is for WordPiece."""
 
-    def __init__(self, form: dict[str, Any], first: int):
+    def __init__(self, form: TokenizerJson, first: int):
         self.model, self.next = form["model"], first
         self.vocabulary: dict[str, int] = self.model["vocab"]
         self.parts: dict[str, tuple[str, ...]] = {}
@@ -156,11 +154,11 @@ class BpeBuilder(TokenizerBuilder):
 class UnigramBuilder(TokenizerBuilder):
     """The id of a piece is its index in the list; its score decides whether it is used."""
 
-    def __init__(self, form: dict[str, Any], first: int):
+    def __init__(self, form: TokenizerJson, first: int):
         listed = form["model"]["vocab"]
         self.scores: dict[str, float] = dict(listed)
         self.lowest = min(self.scores.values())
-        indexed: Any = {**form, "model": {**form["model"], "vocab": {piece: i for i, (piece, _) in enumerate(listed)}}}
+        indexed = {**form, "model": {**form["model"], "vocab": {piece: i for i, (piece, _) in enumerate(listed)}}}
         super().__init__(indexed, first)
         self.listed = listed
         numbers = {token["id"]: token["content"] for token in form["added_tokens"]}
