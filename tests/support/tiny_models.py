@@ -13,8 +13,9 @@ from typing import Any
 
 import torch
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedTokenizerFast
+from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedModel, PreTrainedTokenizerFast
 
+from isogloss.models.normformer.config import IsoglossConfig
 from isogloss.models.normformer.create import new_model
 from isogloss.models.tokenization.training import KINDS
 
@@ -115,10 +116,40 @@ def build_masked(folder: Path) -> Path:
     return folder
 
 
+def new_scheme(
+    norm: str,
+    *,
+    vocab_size: int,
+    causal: bool = False,
+    layers: int = 12,
+    width: int = 768,
+    heads: int | None = None,
+    max_length: int = 512,
+    dropout: float = 0.1,
+    seed: int = 0,
+    **options: Any,
+) -> PreTrainedModel:
+    """A network under a scheme of normalisation; `options` are those of `IsoglossConfig`."""
+    config = IsoglossConfig(
+        norm=norm,
+        causal=causal,
+        vocab_size=vocab_size,
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads or max(1, width // 64),
+        intermediate_size=4 * width,
+        max_position_embeddings=max_length,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        **options,
+    )
+    return new_model(config, seed=seed)
+
+
 def build_scheme(norm: str, causal: bool, folder: Path) -> Path:
     """A tiny language model under a scheme of normalisation whose norms and scales are not the identity."""
     tokenizer = tokenizer_of("bert")
-    network = new_model(
+    network = new_scheme(
         norm, causal=causal, vocab_size=len(tokenizer), layers=3, width=16, heads=2, initializer_range=0.3
     )
     with torch.random.fork_rng(devices=[]), torch.no_grad():

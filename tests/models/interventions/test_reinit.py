@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from tiny_models import CONFIGS, UNLISTED, build_masked, tokenizer_of
+from tiny_models import CONFIGS, UNLISTED, build_masked, new_scheme, tokenizer_of
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 
@@ -25,7 +25,6 @@ from isogloss.models.interventions.reinit import Reinit, reinit
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
 from isogloss.models.normformer.blocks import ResidualLinear, Scale
-from isogloss.models.normformer.create import new_model
 
 # families that the tiny models leave out → the one of the same build
 SIBLINGS = {"roberta": "xlm-roberta", "t5": "mt5", "mistral": "llama", "qwen3": "qwen2", "gemma2": "gemma3_text"}
@@ -251,7 +250,7 @@ def test_pytorch_has_the_last_word_where_it_has_one(model_type: str) -> None:
 def test_norm_schemes_are_drawn_as_they_say(norm: str, scaled: bool) -> None:
     tokenizer = tokenizer_of("bert")
     options: dict[str, Any] = {"width": 64, "layers": 4, "initializer_range": 0.2, "scaled_init": scaled}
-    network: Any = new_model(norm, vocab_size=len(tokenizer), **options)
+    network: Any = new_scheme(norm, vocab_size=len(tokenizer), **options)
     model = reinit("1-4")(shaken(wrap_network(norm, network, network.base_model, tokenizer)), seed=2)
     residual = 0.2 / (8**0.5 if scaled else 1)
     kinds = set()

@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import SENTENCES, build_scheme
+from tiny_models import SENTENCES, build_scheme, new_scheme
 from torch import nn
 from transformers import (
     AutoModel,
@@ -32,7 +32,7 @@ from isogloss.models.loading.load import load_model
 from isogloss.models.normformer.bert_conversion import SHARED_OPTIONS, module_pairs, to_bert
 from isogloss.models.normformer.blocks import Scale
 from isogloss.models.normformer.config import NORMS, IsoglossConfig
-from isogloss.models.normformer.create import AUTO_CLASSES, new_model
+from isogloss.models.normformer.create import AUTO_CLASSES
 from isogloss.models.normformer.heads import IsoglossForMaskedLM, IsoglossForSequenceClassification
 from isogloss.models.normformer.network import IsoglossModel
 from isogloss.models.states.hidden_states import sentence_states
@@ -231,7 +231,7 @@ def test_a_post_ln_network_is_a_bert_both_ways() -> None:
 
 def test_a_new_post_ln_encoder_is_a_bert_of_the_same_weights() -> None:
     options: dict[str, Any] = {"vocab_size": 30, "layers": 2, "width": 16, "heads": 2, "seed": 4}
-    bert, pre = new_model("post", **options), new_model("pre", **options)
+    bert, pre = new_scheme("post", **options), new_scheme("pre", **options)
     assert type(bert) is BertForMaskedLM
     post, weights = as_isogloss(bert).state_dict(), pre.state_dict()
     assert set(weights) - set(post) == {"model.final_norm.weight", "model.final_norm.bias"}
@@ -244,7 +244,7 @@ def test_a_new_post_ln_encoder_is_a_bert_of_the_same_weights() -> None:
 @schemes
 @pytest.mark.parametrize("checkpointing", [False, True])
 def test_gradients_reach_every_parameter(norm: str, causal: bool, checkpointing: bool) -> None:
-    network = new_model(norm, causal=causal, vocab_size=30, layers=2, width=16, heads=2, initializer_range=0.4)
+    network = new_scheme(norm, causal=causal, vocab_size=30, layers=2, width=16, heads=2, initializer_range=0.4)
     network = shaken(network)
     if checkpointing:
         network.gradient_checkpointing_enable()
@@ -260,7 +260,7 @@ def test_gradients_reach_every_parameter(norm: str, causal: bool, checkpointing:
 
 @schemes
 def test_gradient_checkpointing_changes_nothing(norm: str, causal: bool) -> None:
-    plain, checked = (new_model(norm, causal=causal, vocab_size=30, layers=2, width=16, heads=2) for _ in range(2))
+    plain, checked = (new_scheme(norm, causal=causal, vocab_size=30, layers=2, width=16, heads=2) for _ in range(2))
     checked.gradient_checkpointing_enable()
     for network in (plain, checked):
         torch.manual_seed(2)
@@ -271,7 +271,7 @@ def test_gradient_checkpointing_changes_nothing(norm: str, causal: bool) -> None
 
 @schemes
 def test_training_in_half_precision_stays_close(norm: str, causal: bool) -> None:
-    network = shaken(new_model(norm, causal=causal, vocab_size=30, layers=2, width=32, heads=2, dropout=0.0))
+    network = shaken(new_scheme(norm, causal=causal, vocab_size=30, layers=2, width=32, heads=2, dropout=0.0))
     whole = network(input_ids=IDS, labels=IDS).loss
     with torch.autocast("cpu", torch.bfloat16):
         half = network(input_ids=IDS, labels=IDS, attention_mask=torch.ones_like(IDS)).loss
@@ -282,7 +282,7 @@ def test_training_in_half_precision_stays_close(norm: str, causal: bool) -> None
 
 @schemes
 def test_losses_are_those_of_the_logits(norm: str, causal: bool) -> None:
-    network = shaken(new_model(norm, causal=causal, vocab_size=30, layers=1, width=16)).eval()
+    network = shaken(new_scheme(norm, causal=causal, vocab_size=30, layers=1, width=16)).eval()
     labels = torch.tensor([[5, -100, 2, 17, -100, 1, 4]])
     output = network(input_ids=IDS, labels=labels)
     logs = output.logits[0].double().log_softmax(-1)
@@ -398,7 +398,7 @@ def test_a_fresh_process_loads_it_by_the_public_name(scheme: Callable) -> None:
 @pytest.mark.parametrize("norm", ["pre", "normformer"])
 @pytest.mark.parametrize("causal", [False, True])
 def test_a_larger_vocabulary_stays_tied(norm: str, causal: bool) -> None:
-    network = new_model(norm, causal=causal, vocab_size=20, layers=1, width=8)
+    network = new_scheme(norm, causal=causal, vocab_size=20, layers=1, width=8)
     network.resize_token_embeddings(26, mean_resizing=False)
     assert network.get_output_embeddings().weight is network.get_input_embeddings().weight
     assert network(input_ids=torch.tensor([[25]])).logits.shape == (1, 1, 26)
@@ -432,7 +432,9 @@ def test_an_answers_loss_is_the_mean_of_both_ends() -> None:
 @pytest.mark.parametrize("norm", NORMS)
 def test_the_number_of_parameters(norm: str) -> None:
     vocabulary, width, inner, layers, heads, length = 50, 24, 96, 2, 3, 32
-    body = new_model(norm, vocab_size=vocabulary, layers=layers, width=width, heads=heads, max_length=length).base_model
+    body = new_scheme(
+        norm, vocab_size=vocabulary, layers=layers, width=width, heads=heads, max_length=length
+    ).base_model
     block = 4 * (width * width + width) + (2 * width * inner + inner + width) + 4 * width
     whole = (vocabulary + length) * width + 2 * width + layers * block
     whole += {"post": width, "pre": 2 * width, "normformer": 2 * width}[norm]  # BERT's one token type, the final norm
@@ -443,7 +445,7 @@ def test_the_number_of_parameters(norm: str) -> None:
 
 @schemes
 def test_first_weights(norm: str, causal: bool) -> None:
-    network = new_model(norm, causal=causal, vocab_size=200, layers=2, width=64, heads=4, initializer_range=0.03)
+    network = new_scheme(norm, causal=causal, vocab_size=200, layers=2, width=64, heads=4, initializer_range=0.03)
     for name, parameter in network.named_parameters():
         if name.endswith("bias") or "token_type" in name:
             assert not parameter.any(), name
@@ -456,7 +458,7 @@ def test_first_weights(norm: str, causal: bool) -> None:
 
 
 def test_scaled_first_weights() -> None:
-    network = new_model("pre", vocab_size=50, layers=8, width=64, heads=4, scaled_init=True).base_model
+    network = new_scheme("pre", vocab_size=50, layers=8, width=64, heads=4, scaled_init=True).base_model
     for block in network.layers:  # type: ignore[union-attr]
         for part in (block.attention.output, block.feed_forward.down):  # type: ignore[union-attr]
             assert part.weight.std().item() == pytest.approx(0.02 / 4, rel=0.06)  # type: ignore[union-attr]
@@ -466,11 +468,11 @@ def test_scaled_first_weights() -> None:
 def test_the_seed_decides_and_the_global_generator_does_not() -> None:
     options: dict[str, Any] = {"vocab_size": 30, "layers": 1, "width": 8}
     torch.manual_seed(1)
-    one = new_model("normformer", seed=3, **options).state_dict()
+    one = new_scheme("normformer", seed=3, **options).state_dict()
     after = torch.rand(1)
     torch.manual_seed(1)
     assert torch.rand(1) == after, "left as it was"
-    same, other = (new_model("normformer", seed=seed, **options).state_dict() for seed in (3, 4))
+    same, other = (new_scheme("normformer", seed=seed, **options).state_dict() for seed in (3, 4))
     assert all(torch.equal(one[name], same[name]) for name in one)
     assert not torch.equal(one["lm_head.dense.weight"], other["lm_head.dense.weight"])
 
@@ -480,13 +482,11 @@ def test_the_seed_decides_and_the_global_generator_does_not() -> None:
 
 def test_wrong_arguments_are_one_clear_line() -> None:
     with pytest.raises(UnknownName, match="unknown norm 'normformr'; did you mean 'normformer'"):
-        new_model("normformr", vocab_size=10)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'residual_scales'"):
-        new_model("normformer", vocab_size=10, residual_scales=False)  # type: ignore[call-arg]
+        new_scheme("normformr", vocab_size=10)
     with pytest.raises(UsageError, match="inner_norm is a part of norm='normformer', got norm='pre'"):
-        new_model("pre", vocab_size=10, inner_norm=True)
+        new_scheme("pre", vocab_size=10, inner_norm=True)
     with pytest.raises(UsageError, match="10 units cannot be divided evenly among 3 heads"):
-        new_model("pre", vocab_size=10, width=10, heads=3)
+        new_scheme("pre", vocab_size=10, width=10, heads=3)
     with pytest.raises(UsageError, match="load it as a causal one"):
         AUTO_CLASSES["AutoModelForMaskedLM"](IsoglossConfig(causal=True, **SIZES))
     with pytest.raises(UsageError, match="needs causal=True"):
@@ -510,7 +510,7 @@ def test_parts_of_a_block_hold_each_parameter_once(norm: str, causal: bool) -> N
 @pytest.mark.parametrize("norm", NORMS)
 def test_the_head_may_be_applied_to_chosen_tokens_only(norm: str) -> None:
     """As pretraining does, through the names that BERT and XLM-R have."""
-    network: Any = shaken(new_model(norm, vocab_size=30, layers=1, width=16)).eval()
+    network: Any = shaken(new_scheme(norm, vocab_size=30, layers=1, width=16)).eval()
     head = network.cls if norm == "post" else network.lm_head
     states = network.base_model(input_ids=IDS, attention_mask=None)[0]
     torch.testing.assert_close(head(states[:, [1, 4]]), network(input_ids=IDS).logits[:, [1, 4]])

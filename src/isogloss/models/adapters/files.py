@@ -48,7 +48,7 @@ class SavedAdapter:
     placement: Placement
     lang: str
     options: Description
-    model: dict[str, str | int]
+    model: Description
     weights: dict[str, Tensor]
 
 
@@ -163,7 +163,7 @@ def _read_description(folder: Path) -> SavedAdapter:
     return SavedAdapter(folder=os.fspath(folder), weights={}, **fields)
 
 
-def _model_fingerprint(model: LoadedModel) -> dict[str, str | int]:
+def _model_fingerprint(model: LoadedModel) -> Description:
     """The description of an adapter's model; the digest is over biases and norms, which any training changes."""
     return {
         "name": model.name,

@@ -106,17 +106,10 @@ def bilstm(
     words, table = read_word_vectors(vectors) if vectors is not None else ([], None)
     rows = [row for row, word in enumerate(words) if word not in SPECIAL_WORDS]
     numbers = {word: number for number, word in enumerate([*SPECIAL_WORDS, *(words[row] for row in rows)])}
-    config = BilstmConfig(
-        vectors=len(SPECIAL_WORDS) if table is None else len(numbers),
-        vector_units=1 if table is None else table.shape[1],
-        word_units=word_units,
-        character_units=character_units,
-        units=units,
-        layers=layers,
-        dropout=dropout,
-        forget=forget,
+    vector_units = 1 if table is None else table.shape[1]
+    body = WordVectors(
+        BilstmConfig(len(numbers), vector_units, word_units, character_units, units, layers, dropout, forget)
     )
-    body = WordVectors(config)
     if table is not None:
         body.table.weight[len(SPECIAL_WORDS) :] = torch.from_numpy(table[rows])
     backend = Tokenizer(models.WordLevel(numbers, unk_token=SPECIAL_WORDS[1]))

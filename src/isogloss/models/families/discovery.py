@@ -23,7 +23,7 @@ def family_of(body: PreTrainedModel) -> Family:
 
 def discover_family(body: PreTrainedModel) -> Family:
     """The declaration of an unlisted family: blocks, final norm, embeddings and direction of attention."""
-    config = body.config
+    config, embeddings = body.config, body.get_input_embeddings()
     blocks = _block_list(body, getattr(config, "num_hidden_layers", None), str(config.model_type))
     prefix = blocks.rpartition(".")[0]
     norms = [
@@ -38,7 +38,7 @@ def discover_family(body: PreTrainedModel) -> Family:
     return Family(
         blocks=blocks,
         final_norm=".".join(filter(None, (prefix, norms[0]))) if norms else None,
-        embeddings=_name_of(body, body.get_input_embeddings()),
+        embeddings=next(name for name, module in body.named_modules() if module is embeddings),
         causal=causal and not masked and not encoder_decoder,
         encoder_decoder=encoder_decoder,
     )
@@ -56,10 +56,6 @@ def _block_list(body: nn.Module, layers: int | None, model_type: str) -> str:
         return candidates[0]
     lists = ", ".join(f"{name} of {size}" for name, size in sizes.items()) or "none"
     raise UsageError(_unknown_layout(model_type, f"expected one list of {layers} blocks, found {lists}"))
-
-
-def _name_of(body: nn.Module, target: nn.Module) -> str:
-    return str(next(name for name, module in body.named_modules() if module is target))
 
 
 def _unknown_layout(model_type: str, reason: str) -> str:

@@ -78,7 +78,10 @@ class WithHead(nn.Module):
         self.body = copied_body(model)
         self.pooling = "last" if model.family.causal else "first" if model.prefix else "mean"
         self.dropout = nn.Dropout(head_dropout(config))
-        self.classifier = new_linear(model, model.hidden_size, len(config.id2label or ()))
+        self.classifier = nn.Linear(model.hidden_size, len(config.id2label or ()))
+        nn.init.normal_(self.classifier.weight, std=getattr(config, "initializer_range", None) or 0.02)
+        nn.init.zeros_(self.classifier.bias)
+        self.classifier.to(device=model.device, dtype=next(self.body.parameters()).dtype)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> ModelOutput:
         states = body_states(self.body, input_ids, attention_mask, **inputs)
@@ -129,15 +132,6 @@ def rows_at(states: Tensor, places: Tensor) -> Tensor:
     [[[2.0], [1.0]]]
     """
     return functional.embedding(places, states)
-
-
-def new_linear(model: LoadedModel, inputs: int, outputs: int) -> nn.Linear:
-    """A linear layer with normal weights of the model's `initializer_range` and zero bias."""
-    parameter = next(model.body.parameters())
-    layer = nn.Linear(inputs, outputs)
-    nn.init.normal_(layer.weight, std=getattr(model.body.config, "initializer_range", None) or 0.02)
-    nn.init.zeros_(layer.bias)
-    return layer.to(device=model.device, dtype=parameter.dtype)
 
 
 def head_dropout(config: PreTrainedConfig) -> float:

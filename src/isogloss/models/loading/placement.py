@@ -17,17 +17,8 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
-UNIT_BYTES = {
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "KIB": 2**10,
-    "MIB": 2**20,
-    "GIB": 2**30,
-    "TIB": 2**40,
-}
-SIZE_PATTERN = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]I?B)", re.IGNORECASE)
+UNIT_PREFIXES = "KMGT"  # each is 1000 or, with "i", 1024 times the one before
+SIZE_PATTERN = re.compile(rf"(\d+(?:\.\d+)?) ?([{UNIT_PREFIXES}])(I?)B", re.IGNORECASE)
 
 Size = int | str  # bytes, or a size such as "20GB"
 MemoryLimits = Mapping[int, Size] | Mapping[str, Size] | Mapping[int | str, Size]  # GPU number or "cpu" → size
@@ -75,7 +66,8 @@ def parse_size(size: Size) -> int:
     if isinstance(size, int) and size >= 0:
         return size
     if match := SIZE_PATTERN.fullmatch(str(size).strip()):
-        return int(float(match[1]) * UNIT_BYTES[match[2].upper()])
+        factor = 1024 if match[3] else 1000
+        return int(float(match[1]) * factor ** (1 + UNIT_PREFIXES.index(match[2].upper())))
     raise UsageError(f"max_memory: expected a size such as 20GB or 512MiB, got '{size}'")
 
 

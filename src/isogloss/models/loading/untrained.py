@@ -11,6 +11,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrai
 from isogloss.core.errors import UsageError
 from isogloss.core.seeds import derive_seed
 from isogloss.models.loading.loaded_model import LoadedModel, wrap_network
+from isogloss.models.normformer.config import IsoglossConfig
 from isogloss.models.normformer.create import new_model
 from isogloss.models.tokenization.training import train_tokenizer
 
@@ -51,18 +52,20 @@ def untrained_model(
     if causal and norm is None:
         network = _llama(tokenizer, layers, width, heads, length, dropout, seed)
     else:
-        network = new_model(
-            norm or "post",
-            vocab_size=len(tokenizer),
+        config = IsoglossConfig(
+            norm=norm or "post",
             causal=causal,
-            layers=layers,
-            width=width,
-            heads=heads,
-            max_length=length,
-            pad_id=tokenizer.pad_token_id,
-            dropout=dropout,
-            seed=seed,
+            vocab_size=len(tokenizer),
+            hidden_size=width,
+            num_hidden_layers=layers,
+            num_attention_heads=heads,
+            intermediate_size=4 * width,
+            hidden_dropout_prob=dropout,
+            attention_probs_dropout_prob=dropout,
+            max_position_embeddings=length,
+            pad_token_id=tokenizer.pad_token_id,
         )
+        network = new_model(config, seed=seed)
     return wrap_network("fresh", network, cast(PreTrainedModel, network.base_model), tokenizer)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Literal
 
 import numpy as np
@@ -43,8 +43,8 @@ class LayerRows:
         return self[:] if dtype is None else self[:].astype(dtype, copy=False)
 
 
-class StateStore:
-    """Vectors that do not fit in memory, in a temporary folder under `directory`, deleted when the store is closed.
+class StateStore(AbstractContextManager["StateStore"]):
+    """Vectors that do not fit in memory, in a temporary folder under `directory`, deleted when the block ends.
 
     >>> with StateStore() as store:
     ...     store.languages
@@ -81,16 +81,8 @@ class StateStore:
             raise UsageError(f"the store has the layers {', '.join(map(str, layers))} of '{language}', not {layer!r}")
         return layers[layer]
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
-
-    def __enter__(self) -> StateStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _reserve(self, path: Path, size: int) -> None:
         """Allocate the file at its full size: a disk that fills up under a memory-mapped file crashes the process."""

@@ -41,7 +41,6 @@ class TokenizerStatistics:
     subwords_per_word: float
     whole_words: float  # share of words that are one known piece
     unknown_words: float  # share of words with an unknown piece
-    unknown_tokens: float  # share of unknown pieces
     known_characters: float  # share of characters in the vocabulary
     words_in_known_scripts: float
     scripts: dict[str, ScriptCoverage]
@@ -107,17 +106,15 @@ def _segmentation(model: LoadedModel, sentences: Sequence[Sequence[str]], words:
     counts: Counter[str] = Counter()
     for ids, word_of_token in word_tokens(model, sentences):
         tokens_per_word = Counter(word_of_token)
-        unknown = [word for id, word in zip(ids, word_of_token, strict=True) if id == model.tokenizer.unk_token_id]
-        unknown_words = set(unknown)
+        tokens = zip(ids, word_of_token, strict=True)
+        unknown_words = {word for id, word in tokens if id == model.tokenizer.unk_token_id}
         counts["pieces"] += len(ids)
-        counts["unknown"] += len(unknown)
         counts["lost"] += len(unknown_words)
         counts["whole"] += sum(count == 1 and word not in unknown_words for word, count in tokens_per_word.items())
     return {
         "subwords_per_word": counts["pieces"] / words,
         "whole_words": counts["whole"] / words,
         "unknown_words": counts["lost"] / words,
-        "unknown_tokens": counts["unknown"] / max(1, counts["pieces"]),
     }
 
 
