@@ -32,7 +32,7 @@ WORD_EMBEDDINGS = "model.embeddings.word_embeddings.weight"
 
 
 class IsoglossWithHead(IsoglossPreTrainedModel):
-    """A body and a head that computes logits from its states; `labels` are -100 where no loss is computed."""
+    """A body and a head, by default `lm_head`, for logits; `labels` are -100 where no loss is computed."""
 
     output_class: ClassVar[type[ModelOutput]]
 
@@ -46,7 +46,7 @@ class IsoglossWithHead(IsoglossPreTrainedModel):
         raise NotImplementedError
 
     def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
-        raise NotImplementedError
+        return self.lm_head(states)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         return cross_entropy(logits.float().flatten(0, -2), labels.flatten())
@@ -95,9 +95,6 @@ class IsoglossForMaskedLM(IsoglossWithHead):
     def set_output_embeddings(self, new: nn.Linear) -> None:
         self.lm_head.decoder = new
 
-    def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
-        return self.lm_head(states)
-
 
 class IsoglossForCausalLM(IsoglossWithHead):
     """A decoder that predicts the next token; `labels` are the input tokens."""
@@ -109,9 +106,6 @@ class IsoglossForCausalLM(IsoglossWithHead):
         if not config.causal:
             raise UsageError("this network attends to both sides of a token; a causal language model needs causal=True")
         self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
-
-    def logits(self, states: Tensor, attention_mask: Tensor | None) -> Tensor:
-        return self.lm_head(states)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         return super().loss(logits[:, :-1], labels[:, 1:])
@@ -145,16 +139,13 @@ class IsoglossForSequenceClassification(IsoglossForTokenClassification):
         return super().logits(self.pooler(token), attention_mask)
 
 
-class IsoglossForQuestionAnswering(IsoglossPreTrainedModel):
+class IsoglossForQuestionAnswering(IsoglossWithHead):
     """The first and the last token of an answer."""
 
-    def __init__(self, config: IsoglossConfig):
-        super().__init__(config)
-        self.model = IsoglossModel(config)
+    def add_head(self, config: IsoglossConfig) -> None:
         self.qa_outputs = nn.Linear(config.hidden_size, 2)
-        self.post_init()
 
-    def forward(
+    def forward(  # type: ignore[override]
         self,
         input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,

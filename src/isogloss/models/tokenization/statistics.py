@@ -86,10 +86,7 @@ def known_characters(model: LoadedModel, characters: Iterable[str]) -> set[str]:
 
 def _counts(words: Counter[str]) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Characters, letters by script, and words by script."""
-    characters: Counter[str] = Counter()
-    for word, count in words.items():
-        for char in word:
-            characters[char] += count
+    characters = Counter("".join(words.elements()))
     letters: Counter[str] = Counter()
     for char, count in characters.items():
         if script := letter_script(char):

@@ -87,10 +87,7 @@ def _alphabet(tokenizer: Tokenizer, lines: list[str]) -> tuple[list[str], list[s
     for chunk, count in chunks.items():
         for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(chunk):
             words[word] += count
-    frequencies: Counter[str] = Counter()
-    for word, count in words.items():
-        for character in word:
-            frequencies[character] += count
+    frequencies = Counter("".join(words.elements()))
     alphabet = sorted(frequencies, key=lambda character: (-frequencies[character], character))[:MAX_ALPHABET_CHARACTERS]
     inside = {character for word in words for character in word[1:]}
     return sorted(alphabet), [f"##{character}" for character in sorted(inside & set(alphabet))]

@@ -195,8 +195,4 @@ def _best_score(text: str, scores: dict[str, float], longest: int, lowest: float
     return best[-1]
 
 
-BUILDERS: dict[str, type[TokenizerBuilder]] = {
-    "WordPiece": TokenizerBuilder,
-    "BPE": BpeBuilder,
-    "Unigram": UnigramBuilder,
-}
+BUILDERS = {"WordPiece": TokenizerBuilder, "BPE": BpeBuilder, "Unigram": UnigramBuilder}
