@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
 
 from isogloss.analysis.embedding_alignment import ITERMAX, PIECE_UNIT, default_layer, embedding_links
 from isogloss.core.errors import UsageError
@@ -37,13 +36,6 @@ METHOD_OPTIONS = {
 }
 BEST_LAYER = "best"
 AnyPath = str | os.PathLike[str]
-
-
-class LinkOptions(TypedDict):
-    symmetrisation: str
-    unit: str
-    subword: str
-    centre: bool
 
 
 def align(
@@ -97,13 +89,13 @@ def align(
     check_name(symmetrise, symmetrisers, f"symmetrisation for the method '{method}'")
     pairs = without_links(bitext)
     if method != "embedding" and (model is not None or unit is not None):
-        pairs = _split_words(pairs, method, model, unit)
+        if unit != PIECE_UNIT or model is None:
+            raise UsageError(f"the method '{method}' needs both unit='{PIECE_UNIT}' and model=, or neither")
+        pairs = in_pieces(pairs, model if isinstance(model, LoadedModel) else load_model(model))
     if method != "pharaoh":  # files have a line for long pairs, too
         pairs = filter_links(pairs, max_words=max_words)
     if method == "embedding":
-        aligned = _by_embedding(
-            pairs, symmetrise, model, layer, unit or "word", subword, centre or False, gold, progress
-        )
+        aligned = _by_embedding(pairs, symmetrise, model, layer, unit or "word", subword, bool(centre), gold, progress)
     elif method == "eflomal":
         directions = eflomal_links(pairs, priors)
         aligned = with_links(pairs, [_symmetrise_pair(*both, symmetrise) for both in directions])
@@ -172,15 +164,6 @@ def _check_options(method: str, names: Sequence[str]) -> None:
             raise UsageError(f"{name}= (--{name}) is for the method '{owner}', not for '{method}'")
 
 
-def _split_words(
-    pairs: Corpus[AlignedPair], method: str, model: LoadedModel | AnyPath | None, unit: str | None
-) -> Corpus[AlignedPair]:
-    """Sentence pairs split into sub-words, for methods that do not use the vectors of the model."""
-    if unit != PIECE_UNIT or model is None:
-        raise UsageError(f"the method '{method}' needs both unit='{PIECE_UNIT}' and model=, or neither")
-    return in_pieces(pairs, model if isinstance(model, LoadedModel) else load_model(model))
-
-
 def _by_embedding(
     pairs: Corpus[AlignedPair],
     symmetrise: str,
@@ -203,12 +186,22 @@ def _by_embedding(
     if unit == PIECE_UNIT and gold is not None:
         raise UsageError(f"gold links are between words, unit='{PIECE_UNIT}' links sub-words: give the layer instead")
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
-    options = LinkOptions(symmetrisation=symmetrise, unit=unit, subword=subword or "mean", centre=centre)
+    subword = subword or "mean"
     if gold is not None:
-        layer = best_layer(score_layers(loaded, gold, **options))
+        scores = score_layers(loaded, gold, symmetrisation=symmetrise, unit=unit, subword=subword, centre=centre)
+        layer = best_layer(scores)
     elif layer is None:
         layer = default_layer(loaded)
-    links = embedding_links(loaded, pairs, layers=[layer], progress=progress, **options)
+    links = embedding_links(
+        loaded,
+        pairs,
+        layers=[layer],
+        symmetrisation=symmetrise,
+        unit=unit,
+        subword=subword,
+        centre=centre,
+        progress=progress,
+    )
     return with_links(in_pieces(pairs, loaded) if unit == PIECE_UNIT else pairs, links[layer])
 
 
