@@ -1,4 +1,4 @@
-"""The family of a network: from the table, or inferred from its modules if it is not listed.
+"""The family of a network: from the registry, or inferred from its modules if it is not listed.
 
 For an unlisted family the block list is the only list of identical modules that is as long as the configuration says.
 The parts of a block stay unknown.

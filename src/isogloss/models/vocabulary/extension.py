@@ -87,9 +87,9 @@ def extend_vocabulary(
 
 def extension_statistics(before: LoadedModel, after: LoadedModel, lines: Sequence[str]) -> ExtensionStatistics:
     """The effect of `extend_vocabulary` on lines of text."""
-    last = max(before.tokenizer.get_vocab().values())
-    pieces = tuple(piece for piece, number in after.tokenizer.get_vocab().items() if number > last)
-    return ExtensionStatistics(pieces, *_figures(before.tokenizer, lines), *_figures(after.tokenizer, lines))
+    last, ids = max(before.tokenizer.get_vocab().values()), after.tokenizer.get_vocab()
+    pieces = sorted((piece for piece in ids if ids[piece] > last), key=ids.__getitem__)
+    return ExtensionStatistics(tuple(pieces), *_figures(before.tokenizer, lines), *_figures(after.tokenizer, lines))
 
 
 def _sources(
