@@ -23,7 +23,7 @@ def family_of(body: PreTrainedModel) -> Family:
 
 def discover_family(body: PreTrainedModel) -> Family:
     """The declaration of an unlisted family: blocks, final norm, embeddings and direction of attention."""
-    config, embeddings = body.config, body.get_input_embeddings()
+    config = body.config
     blocks = _block_list(body, getattr(config, "num_hidden_layers", None), str(config.model_type))
     prefix = blocks.rpartition(".")[0]
     norms = [
@@ -38,7 +38,7 @@ def discover_family(body: PreTrainedModel) -> Family:
     return Family(
         blocks=blocks,
         final_norm=".".join(filter(None, (prefix, norms[0]))) if norms else None,
-        embeddings=next(name for name, module in body.named_modules() if module is embeddings),
+        embeddings=next(name for name, module in body.named_modules() if module is body.get_input_embeddings()),
         causal=causal and not masked and not encoder_decoder,
         encoder_decoder=encoder_decoder,
     )
