@@ -35,12 +35,12 @@ def treatment(stage: FineTuningStage, stages: dict[str, str]) -> str:
 
 def compute_model(stage: ModelStage, folder: Path | None, context: WorkerContext) -> None:
     assert folder
-    before = [context.entry(id).file("done").read_text() for id in stage.needs]
+    before = [context.store.need(id).file("done").read_text() for id in stage.needs]
     (folder / "done").write_text("+".join([*before, *(change.name for _, change in stage.model.interventions)]))
 
 
 def compute_finetuning(stage: FineTuningStage, folder: Path | None, context: WorkerContext) -> None:
-    kind: Any = treatment(stage, {id: context.entry(id).file("done").read_text() for id in stage.needs})
+    kind: Any = treatment(stage, {id: context.store.need(id).file("done").read_text() for id in stage.needs})
     with open(os.environ["TOY_LOG"], "a") as log:
         log.write(f"{kind} {stage.seed}\n")
     if kind == os.environ.get("TOY_FAILS"):

@@ -46,7 +46,7 @@ def compute_square(stage: ToyStage, folder: Path | None, context: WorkerContext)
         if _happens(file):
             TROUBLE[name]()
     time.sleep(stage.seconds)
-    needed = [json.loads(context.entry(id).file("square.json").read_bytes()) for id in stage.needs]
+    needed = [json.loads(context.store.need(id).file("square.json").read_bytes()) for id in stage.needs]
     if folder:
         (folder / "square.json").write_text(json.dumps(stage.number**2 + sum(needed)))
 
@@ -122,7 +122,7 @@ def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: Wor
     """Scores that are a function of the identity, and of nothing else."""
     assert folder
     id = stage.needs[0]
-    assert id in context.networks or context.entry(id).file("network").read_bytes() == id.encode() * 100
+    assert id in context.networks or context.store.need(id).file("network").read_bytes() == id.encode() * 100
     rows = [
         {"study": "", "run": "", "model": "", "changes": "", "task": stage.corpora.task, "metric": "accuracy"}
         | {"source": stage.corpora.source, "target": target, "split": "test", "seed": stage.seed, "n": 1}
