@@ -106,7 +106,6 @@ def adapters(folder: str = ".") -> Iterable[Row]:
 
 def runs(folder: Path | None = None) -> Iterable[Row]:
     """All runs of all studies in the store with their state, and networks without a study (of `isogloss transfer`)."""
-    from isogloss.store.run_states import run_jobs, run_state
     from isogloss.store.running_jobs import running
     from isogloss.store.study_records import read_records
     from isogloss.studies.execution.run_study import open_store, store_folder
@@ -118,8 +117,8 @@ def runs(folder: Path | None = None) -> Iterable[Row]:
     records = read_records(store)
     for record in records:
         for run in record.runs:
-            state = run_state(run, done, now, record.failed)
-            for job in (now[job] for job in run_jobs(run) if state == "running" and job in now):
+            state = run.state(done, now, record.failed)
+            for job in (now[job] for job in run.jobs if state == "running" and job in now):
                 state += f", step {job['step']} of {job['steps']}" if job.get("steps") else ""
             yield run.label, record.name, state, record.failed.get(run.label, "")[-200:]
     without_study = done - {id for record in records for id in record.stages}

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from isogloss.core.errors import UnknownName
+from isogloss.core.errors import MissingExtra, UnknownName
 
 T = TypeVar("T")
 Facts = dict[str, Any]  # arguments of a definition by name
@@ -90,6 +91,14 @@ def _literal(value: ast.expr) -> object:
         return ast.literal_eval(value)
     except ValueError:
         return None
+
+
+def import_extra(package: str, extra: str) -> ModuleType:
+    """An optional dependency, or an error that says how to install it."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingExtra(package, extra) from None
 
 
 def check_name(name: str, known: Iterable[str], kind: str) -> str:

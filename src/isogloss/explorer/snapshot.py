@@ -15,7 +15,6 @@ import polars as pl
 from isogloss.core.errors import UnknownName
 from isogloss.results.comparisons.transfer_means import other_language
 from isogloss.store.entries import Damaged, Store
-from isogloss.store.run_states import run_state
 from isogloss.store.study_records import Record, Run
 
 SCORE_COLUMNS = {
@@ -61,7 +60,7 @@ class Snapshot:
     def state(self, record: Record, run: Run, jobs: Collection[str]) -> str:
         if run.evaluation in self.damaged:
             return "damaged"
-        return run_state(run, self.done, jobs, record.failed)
+        return run.state(self.done, jobs, record.failed)
 
 
 def update_snapshot(previous: Snapshot, records: Mapping[str, Record], store: Store) -> Snapshot:

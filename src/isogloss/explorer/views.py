@@ -26,7 +26,6 @@ from isogloss.report.page import charts
 from isogloss.results.rows.files import encode_rows
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.cell_colours import legend
-from isogloss.store.run_states import run_jobs
 from isogloss.store.running_jobs import running
 from isogloss.store.study_records import Record, Run
 
@@ -182,7 +181,7 @@ class Views:
         """The running jobs of the requested study or run; jobs that belong to no run are always listed."""
         snapshot, jobs = self.index.now(), {str(notice.get("job", "")): notice for notice in running(self.index.store)}
         recorded = snapshot.runs.values() if jobs else ()
-        owners = {job: (record, run) for record, run in recorded for job in run_jobs(run) if job in jobs}
+        owners = {job: (record, run) for record, run in recorded for job in run.jobs if job in jobs}
         for job, (record, run) in owners.items():
             if record.name != request.args.get("study", record.name) or run.name != request.args.get("run", run.name):
                 del jobs[job]

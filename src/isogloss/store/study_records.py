@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -41,6 +41,24 @@ class Run:
     def goals(self) -> tuple[str, ...]:
         scored = [self.evaluation] if self.evaluation else []
         return (*scored, *self.similarity.values(), *self.distances.values())
+
+    @property
+    def jobs(self) -> tuple[str, ...]:
+        """The jobs of this run only; measurements before fine-tuning are shared with other runs."""
+        return (self.finetuned,) if self.finetuned else self.goals
+
+    def state(self, done: Collection[str], jobs: Collection[str], failed: Collection[str]) -> str:
+        """The state, from ids of finished entries, names of running jobs and labels of failed runs.
+
+        >>> run = Run("a", "bert", "", "", "pos", "en", 0, "finetuned-1", "evaluation-1", {})
+        >>> run.state({"evaluation-1"}, [], []), run.state([], ["finetuned-1"], [])
+        ('done', 'running')
+        """
+        if all(goal in done for goal in self.goals):
+            return "done"
+        if any(job in jobs for job in self.jobs):
+            return "running"
+        return "failed" if self.label in failed else "open"
 
 
 @dataclass(frozen=True)

@@ -35,17 +35,19 @@ def read_bitexts(references: Sequence[str]) -> list[Corpus[AlignedPair]]:
 
 def read_parallel(files: Mapping[str, str]) -> ParallelSet:
     """Parallel text: a file for each language, or under "" one reference to all."""
-    if "" not in files:
-        artificial = [bool(LAB.fullmatch(reference)) for reference in files.values()]
-        if any(artificial) and not all(artificial):
-            raise UsageError("parallel: either all languages come from the laboratory or none does")
-        if all(artificial):
-            return _laboratory_parallel(",".join(files), set(map(_laboratory_part, files.values())))
-        return readers.read_parallel(dict(files))
-    (reference,) = files.values()
-    if match := LAB.fullmatch(reference):
-        return _laboratory_parallel(match["langs"], {_laboratory_part(reference)})
-    return readers.read_parallel(reference)
+    from isogloss.corpora.lab.laboratory import Laboratory
+
+    matches = [match for match in map(LAB.fullmatch, files.values()) if match]
+    if not matches:
+        return readers.read_parallel(files.get("") or dict(files))
+    if len(matches) < len(files):
+        raise UsageError("parallel: either all languages come from the laboratory or none does")
+    selections = {(match["split"], int(match["number"]), int(match["seed"] or 0)) for match in matches}
+    if len(selections) > 1:
+        raise UsageError(f"parallel: expected the same sentences for every language, got {sorted(selections)}")
+    ((split, number, seed),) = selections
+    langs = matches[0]["langs"].split(",") if "" in files else list(files)
+    return Laboratory(seed).parallel(langs, number, split)
 
 
 def language_of_name(name: str) -> str | None:
@@ -97,19 +99,3 @@ def _mixed(parts: Sequence[str], kind: str, lang: str | None) -> AnyCorpus:
     first, second = parts
     first_lang = lang if mixture.first_in_target_language else None
     return mixture.join(_read(first, kind, first_lang), _read(second, kind, None))
-
-
-def _laboratory_part(reference: str) -> tuple[str, int, int]:
-    """Split, number and seed of a reference to the laboratory."""
-    match = LAB.fullmatch(reference)
-    assert match
-    return match["split"], int(match["number"]), int(match["seed"] or 0)
-
-
-def _laboratory_parallel(langs: str, places: set[tuple[str, int, int]]) -> ParallelSet:
-    from isogloss.corpora.lab.laboratory import Laboratory
-
-    if len(places) > 1:
-        raise UsageError(f"parallel: expected the same sentences for every language, got {sorted(places)}")
-    ((split, number, seed),) = places
-    return Laboratory(seed).parallel(langs.split(","), number, split)

@@ -94,14 +94,7 @@ def _replay(stage: FineTuningStage, model: LoadedModel, context: WorkerContext, 
         return None
     options, spec = stage.continual.options, stage.continual.original
     original = build_model(spec, context, work / "original") if spec else model
-    replay = alignment_replay(
-        load_bitexts(options.bitext, options.sentences, context),
-        weight=options.weight,
-        pairs=options.pairs,
-        anchor=options.anchor,
-        weighting=options.weighting,
-        reduction=options.reduction,
-        layers=options.layers,
-        **options.settings,
-    )
+    bitexts = load_bitexts(options.bitext, options.sentences, context)
+    values = options.model_dump(exclude={"bitext", "sentences", "settings", "changes"})
+    replay = alignment_replay(bitexts, **values, **options.settings)
     return replay.bind(original, model, stage.seed)

@@ -37,11 +37,8 @@ def compute_similarity(stage: SimilarityStage, folder: Path | None, context: Wor
         measured_model(stage, context),
         parallel[: measure.sentences],
         source=language_of_name(stage.source) or stage.source,
-        indexes=measure.indexes,
-        pool=measure.pool,
-        specials=measure.specials,
-        bootstrap=measure.bootstrap,
         name="",
+        **measure.model_dump(include={"indexes", "pool", "specials", "bootstrap"}),
     )
     curves.frame.write_parquet(folder / "curves.parquet")
     curves.shapes.write_parquet(folder / "shapes.parquet")
@@ -53,18 +50,9 @@ def compute_distances(stage: DistancesStage, folder: Path | None, context: Worke
     """Store the distances of related and unrelated words, for each bitext separately."""
     assert folder
     measure, model, distances = stage.measure, measured_model(stage, context), NO_DISTANCES
+    options = measure.model_dump(exclude={"when", "changes", "seeds", "bitext", "sentences"})
     for bitext in load_bitexts(measure.bitext, measure.sentences, context):
-        distances += word_distances(
-            {"": model},
-            bitext,
-            layer=measure.layer,
-            words=measure.words,
-            metrics=measure.metrics,
-            top=measure.top,
-            links=measure.links,
-            bins=measure.bins,
-            seed=measure.seed,
-        )
+        distances += word_distances({"": model}, bitext, **options)
     distances.frame.write_parquet(folder / "histograms.parquet")
     distances.summary.write_parquet(folder / "summary.parquet")
     distances.shares.write_parquet(folder / "shares.parquet")

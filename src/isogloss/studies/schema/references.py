@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -111,9 +112,10 @@ def absolute(path: str, info: ValidationInfo) -> str:
     return str((folder / Path(path).expanduser()).resolve())
 
 
-def _references(value: object, info: ValidationInfo) -> tuple[Reference, ...]:
-    """One corpus, or several that are joined."""
-    return tuple(reference(item, info) for item in (value if isinstance(value, list | tuple) else [value]))
+def _references(value: object, info: ValidationInfo, *, multilingual: bool = False) -> tuple[Reference, ...]:
+    """One corpus, or several."""
+    items = value if isinstance(value, list | tuple) else [value]
+    return tuple(reference(item, info, multilingual) for item in items)
 
 
 def _by_task(value: object, info: ValidationInfo) -> dict[str, tuple[Reference, ...]]:
@@ -128,12 +130,6 @@ def _by_task(value: object, info: ValidationInfo) -> dict[str, tuple[Reference, 
     return {"": _references(value, info)}
 
 
-def _bitexts(value: object, info: ValidationInfo) -> tuple[Reference, ...]:
-    """One language pair, or several."""
-    items = value if isinstance(value, list | tuple) else [value]
-    return tuple(reference(item, info, multilingual=True) for item in items)
-
-
 def _parallel(value: object, info: ValidationInfo) -> dict[str, Reference]:
     """A file for each language, or under "" one file with all languages."""
     if isinstance(value, Mapping):
@@ -142,7 +138,7 @@ def _parallel(value: object, info: ValidationInfo) -> dict[str, Reference]:
 
 
 Text = Annotated[tuple[Reference, ...], BeforeValidator(_references)]
-Bitexts = Annotated[tuple[Reference, ...], BeforeValidator(_bitexts)]
+Bitexts = Annotated[tuple[Reference, ...], BeforeValidator(partial(_references, multilingual=True))]
 Corpora = Annotated[dict[str, tuple[Reference, ...]], BeforeValidator(_by_task)]
 Parallel = Annotated[dict[str, Reference], BeforeValidator(_parallel)]
 

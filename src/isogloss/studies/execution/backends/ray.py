@@ -23,9 +23,9 @@ from types import ModuleType
 from typing import Any
 
 from isogloss import __version__
-from isogloss.core.errors import IsoglossError, MissingExtra, UsageError
+from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.core.hardware import kind_of
-from isogloss.core.registry import check_name
+from isogloss.core.registry import check_name, import_extra
 from isogloss.store.entries import Store, StoreFull
 from isogloss.studies.execution.backends import MAX_RETRIES, OnOutcome, Outcome
 from isogloss.studies.execution.backends.local import POLL_SECONDS, SHUTDOWN_SECONDS, Worker
@@ -64,7 +64,7 @@ class RayBackend:
         if not jobs:
             return
         threads = max(job.threads for job in jobs)
-        with _cluster(_ray(), self.address) as ray, _beacon(store) as beacon:
+        with _cluster(import_extra("ray", "ray"), self.address) as ray, _beacon(store) as beacon:
             capacity = _capacity(ray.nodes(), self.device, threads, self.per_gpu)
             if not (capacity or self.workers):
                 raise UsageError(_no_capacity(self.device, threads))
@@ -198,15 +198,6 @@ class _Pool:
             state.actor.interrupt.remote()
         if busy:
             self.ray.wait(list(busy), num_returns=len(busy), timeout=SHUTDOWN_SECONDS)
-
-
-def _ray() -> ModuleType:
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtra("ray", "ray") from None
-    module: ModuleType = ray
-    return module
 
 
 @contextlib.contextmanager

@@ -14,12 +14,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from isogloss.core.errors import IsoglossError, MissingExtra, UsageError
+from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.core.hardware import kind_of
-from isogloss.core.registry import check_name
+from isogloss.core.registry import check_name, import_extra
 from isogloss.store.entries import Store, StoreFull
 from isogloss.studies.execution.backends import MAX_RETRIES, OnOutcome, Outcome
 from isogloss.studies.execution.backends.local import LocalBackend
@@ -81,7 +80,7 @@ class SlurmBackend:
 
     def _executor(self, store: str, threads: int) -> Any:
         """Submitit's executor with the options of sbatch."""
-        submitit = _submitit()
+        submitit = import_extra("submitit", "slurm")
         options: dict[str, object] = {"cpus_per_task": threads, "array_parallelism": self.workers}
         if self.device == "cuda" and not GPU_OPTIONS & self.sbatch.keys():
             options["gpus_per_node"] = 1
@@ -184,12 +183,3 @@ class _TaskPool:
         """Cancel all tasks; Slurm signals them in time to save checkpoints."""
         for task in self.tasks:
             task.handle.cancel(check=False)
-
-
-def _submitit() -> ModuleType:
-    try:
-        import submitit
-    except ImportError:
-        raise MissingExtra("submitit", "slurm") from None
-    module: ModuleType = submitit
-    return module
