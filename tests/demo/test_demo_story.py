@@ -161,7 +161,7 @@ def verdict(scores: dict[str, list[float]], **facts: Any) -> Verdict:
     pairs = [(one, "BiLSTM") for one in ("fine-tuned", "adapted")]
     last = list(scores)[-1]
     remedy = compare_systems(results, [(last, "BiLSTM")], "accuracy").with_columns(against=pl.lit("BiLSTM"))
-    statistics = TokenizerStatistics(9, 2.0, 0.5, 0.0, 0.0, 1.0, 1.0, {"Arab": ScriptCoverage(1.0, 9)})
+    statistics = TokenizerStatistics(9, 2.0, 0.5, 0.0, 1.0, 1.0, {"Arab": ScriptCoverage(1.0, 9)})
     given: dict[str, Any] = {"level": "Hard", "sure": True, "by_bilstm": "Hard", "repaired": True, "best": last}
     return Verdict(
         model="laboratory", lang="qlj", task="pos", metric="accuracy", **{**given, **facts},

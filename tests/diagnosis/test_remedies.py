@@ -24,7 +24,7 @@ def findings(
     script: str, unknown: float = 0.0, pieces: float = 1.5, neighbours: tuple[str, ...] = ()
 ) -> LanguageFindings:
     scripts = {script: ScriptCoverage(1.0, 500)}
-    return LanguageFindings(TokenizerStatistics(100, pieces, 0.5, unknown, unknown, 1.0, 1.0, scripts), neighbours)
+    return LanguageFindings(TokenizerStatistics(100, pieces, 0.5, unknown, 1.0, 1.0, scripts), neighbours)
 
 
 def order(found: LanguageFindings, material: DiagnosisInputs = FULL) -> list[str]:
