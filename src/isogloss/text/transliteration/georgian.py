@@ -15,15 +15,16 @@ from isogloss.text.transliteration.scheme import COMPOSED, Scheme, longest_first
 LETTERS = "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸ"
 NATIONAL = "a b g d e v z t i k' l m n o p' zh r s t' u p k gh q' sh ch ts dz ts' ch' kh j h ey y w q o f ə '"
 ISO_9984 = "a b g d e v z t’ i k l m n o p ž r s t u p’ k’ ḡ q š č’ c’ j c č x ǰ h ē y w ẖ ō f ə ʔ"
-MKHEDRULI, MTAVRULI, ASOMTAVRULI, NUSKHURI = 0x10D0, 0x1C90, 0x10A0, 0x2D00  # the same order in all four blocks
+# code points of the four alphabets, which have the same order
+MKHEDRULI_START, MTAVRULI_START, ASOMTAVRULI_START, NUSKHURI_START = 0x10D0, 0x1C90, 0x10A0, 0x2D00
 
 
 def all_alphabets(latin: str) -> dict[str, str]:
     pairs: dict[str, str] = {}
-    for block in (MKHEDRULI, MTAVRULI, ASOMTAVRULI, NUSKHURI):
+    for block in (MKHEDRULI_START, MTAVRULI_START, ASOMTAVRULI_START, NUSKHURI_START):
         for letter, sign in zip(LETTERS, latin.split(), strict=True):
-            is_capital = block in (MTAVRULI, ASOMTAVRULI)
-            pairs[chr(ord(letter) - MKHEDRULI + block)] = sign[:1].upper() + sign[1:] if is_capital else sign
+            is_capital = block in (MTAVRULI_START, ASOMTAVRULI_START)
+            pairs[chr(ord(letter) - MKHEDRULI_START + block)] = sign[:1].upper() + sign[1:] if is_capital else sign
     return pairs
 
 
