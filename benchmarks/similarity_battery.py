@@ -95,10 +95,7 @@ def memory(folder: Path, layers: int, n: int, d: int) -> None:
     part = n // 4
     plain, fewer, bootstrap = (peak_memory(folder, *what, d) for what in ((0, n), (0, part), (100, n)))
     print(f"peak memory: {plain:.0f} MB, with intervals {bootstrap:.0f} MB; all states {held:.0f} MB")
-    print(
-        f"growth: {part} sentences {timed(lambda: one_layer(folder, 0, d, n=part)):.2f} s, {fewer:.0f} MB",
-        end="; ",
-    )
+    print(f"growth: {part} sentences {timed(lambda: one_layer(folder, 0, d, n=part)):.2f} s, {fewer:.0f} MB", end="; ")
     print(f"{n} sentences {timed(lambda: one_layer(folder, 0, d)):.2f} s, {plain:.0f} MB")
 
 

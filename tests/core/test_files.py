@@ -133,8 +133,7 @@ def test_bare_suffix() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "head"),
-    [(b"", []), (b"a", ["a"]), (b"a\n", ["a"]), (b"\xef\xbb\xbfa\r\nb\xff\nc", ["a", "b\ufffd"])],
+    ("content", "head"), [(b"", []), (b"a", ["a"]), (b"a\n", ["a"]), (b"\xef\xbb\xbfa\r\nb\xff\nc", ["a", "b\ufffd"])]
 )
 def test_the_head_of_a_file_is_read_whatever_its_state(tmp_path: Path, content: bytes, head: list[str]) -> None:
     (tmp_path / "a.txt").write_bytes(content)

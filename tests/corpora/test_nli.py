@@ -40,8 +40,7 @@ def write(tmp_path: Path, text: str, name: str = "dev-en.tsv") -> Path:
 
 
 @pytest.mark.parametrize(
-    ("format", "text"),
-    [("nli-tsv", TSV), ("nli-tsv", UNLABELLED), ("snli-numbered", NUMBERED), ("nli-jsonl", JSONL)],
+    ("format", "text"), [("nli-tsv", TSV), ("nli-tsv", UNLABELLED), ("snli-numbered", NUMBERED), ("nli-jsonl", JSONL)]
 )
 def test_each_form_is_recognised_and_written_back_byte_for_byte(tmp_path: Path, format: str, text: str) -> None:
     corpus = ig.read_nli(write(tmp_path, text, NAMES[format]))

@@ -190,11 +190,7 @@ def test_repair_moves_an_answer_that_stands_once_and_leaves_others_out(tmp_path:
         ("q2", (Answer("the cat", 19),)),
         ("q3", ()),
     ]
-    assert [error.advice.split(") ")[1] for error in corpus.repairs] == [
-        "skips it",
-        "moves it to 19",
-        "skips it",
-    ]
+    assert [error.advice.split(") ")[1] for error in corpus.repairs] == ["skips it", "moves it to 19", "skips it"]
     corpus.write(tmp_path / "xquad.en.json")
     assert list(ig.read_qa(tmp_path / "xquad.en.json")) == list(corpus)
 

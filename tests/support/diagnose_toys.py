@@ -70,8 +70,4 @@ def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: Wor
     pl.DataFrame(predictions).drop("split").write_parquet(folder / "predictions.parquet")
 
 
-STAGE_FUNCTIONS = {
-    ModelStage: compute_model,
-    FineTuningStage: compute_finetuning,
-    EvaluationStage: compute_evaluation,
-}
+STAGE_FUNCTIONS = {ModelStage: compute_model, FineTuningStage: compute_finetuning, EvaluationStage: compute_evaluation}

@@ -72,11 +72,7 @@ def _warn() -> None:
         warnings.warn_explicit(f"odd numbers in {Path(file).name}", UserWarning, file, lineno=1, registry={})
 
 
-TROUBLE = {
-    "warned": _warn,
-    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
-    "failed": _fail,
-}
+TROUBLE = {"warned": _warn, "killed": lambda: os.kill(os.getpid(), signal.SIGKILL), "failed": _fail}
 
 
 def square(n: int, needs: tuple[str, ...] = (), **options: Any) -> Job:

@@ -21,13 +21,7 @@ class InputError(IsoglossError):
     exit_code = 3
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        expected: str,
-        got: str,
-        *,
-        line: int | None = None,
-        advice: str = "",
+        self, path: str | os.PathLike[str], expected: str, got: str, *, line: int | None = None, advice: str = ""
     ):
         self.path, self.line = os.fspath(path), line
         self.expected, self.got, self.advice = expected, got, advice

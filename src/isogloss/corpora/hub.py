@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from isogloss.core.errors import InputError, MissingExtra, UsageError, shown
+from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs
+from isogloss.core.registry import import_extra
 from isogloss.corpora.corpus import AnyCorpus, read_corpus
 from isogloss.corpora.formats import FORMATS
 from isogloss.corpora.kinds import KINDS
@@ -63,10 +64,7 @@ def is_hub(path: object) -> bool:
 
 def load_split(name: str) -> HubRows:
     """One split of a dataset, from the hub or from a local folder."""
-    try:
-        import datasets
-    except ImportError:
-        raise MissingExtra("datasets", "hub") from None
+    datasets = import_extra("datasets", "hub")
     match = NAME.fullmatch(name)
     if not match:
         raise UsageError(f"expected hub:OWNER/NAME[/CONFIG][:SPLIT][@REVISION], got {shown(name)}")

@@ -41,7 +41,7 @@ def test_what_was_asked_for() -> None:
     assert {language.grammar.order for language in pretrained} >= {"SVO", "SOV", "VSO"}
     assert {language.script for language in pretrained} == {"Latn", "Cyrl", "Arab", "Geor"}
     assert {language.role for language in LANGUAGES.values() if not language.pretrained} >= {
-        *("easy", "intermediate", "hard"),
+        *("easy", "intermediate", "hard")
     }
     assert LANGUAGES[SOURCE].role == "source"
 

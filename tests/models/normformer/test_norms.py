@@ -17,13 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import SENTENCES, build_scheme, new_scheme
 from torch import nn
-from transformers import (
-    AutoModel,
-    AutoModelForCausalLM,
-    AutoModelForMaskedLM,
-    BertConfig,
-    BertForMaskedLM,
-)
+from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, BertConfig, BertForMaskedLM
 
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 
 from isogloss.core.errors import UsageError
 from isogloss.results.tables.cell_colours import legend
-from isogloss.results.tables.formats import (
-    LATEX_SPECIAL,
-    comma_separated,
-    latex,
-    latex_text,
-    markdown,
-    write_table,
-)
+from isogloss.results.tables.formats import LATEX_SPECIAL, comma_separated, latex, latex_text, markdown, write_table
 from isogloss.results.tables.tables import Cell, Table
 
 TABLE = Table(

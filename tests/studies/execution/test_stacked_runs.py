@@ -61,10 +61,7 @@ def who(job: Job, plan: Plan) -> list[tuple[str, int]]:
 def test_runs_of_one_seed_come_together_first(bert: Path) -> None:
     plan = plan_of(bert, seeds=3)
     found = stack_jobs(jobs_of(plan), 4, plan.stages)
-    assert [who(job, plan) for job in found] == [
-        [("REF", 0), ("1", 0), ("REF", 1), ("1", 1)],
-        [("REF", 2), ("1", 2)],
-    ]
+    assert [who(job, plan) for job in found] == [[("REF", 0), ("1", 0), ("REF", 1), ("1", 1)], [("REF", 2), ("1", 2)]]
     assert [len(job.finetunings) for job in stack_jobs(jobs_of(plan), 3, plan.stages)] == [3, 3]
     assert [len(job.finetunings) for job in stack_jobs(jobs_of(plan), 5, plan.stages)] == [5, 1]
     assert [len(job.finetunings) for job in stack_jobs(jobs_of(plan), 99, plan.stages)] == [6]

@@ -460,10 +460,7 @@ def test_adjustment_is_printed_as_scores(name: str, homes: int) -> None:
     assert (beside["printed"] - beside["home"] - beside["value"]).abs().max() < 1e-9
 
 
-@pytest.mark.parametrize(
-    ("task", "target", "table"),
-    [("nli", "{}", 2), ("ner", "{}", 3), ("qa", "{}-xquad", 4)],
-)
+@pytest.mark.parametrize(("task", "target", "table"), [("nli", "{}", 2), ("ner", "{}", 3), ("qa", "{}-xquad", 4)])
 def test_tables_of_adjustment_agree(task: str, target: str, table: int) -> None:
     """30K pairs, averaged sub-words and all tokens are the setting of the main tables."""
     main = published(f"adjustment/table-{table}")
@@ -540,8 +537,7 @@ def sequences(name: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [name for name in ROWS if not name.startswith(("first-align/table-1", "first-align/figures"))],
+    "name", [name for name in ROWS if not name.startswith(("first-align/table-1", "first-align/figures"))]
 )
 def test_rows_are_those_of_the_paper(name: str) -> None:
     text = shared(TEXTS[name.partition("/")[0]]).read_text(encoding="utf-8")

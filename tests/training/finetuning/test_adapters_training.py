@@ -27,11 +27,7 @@ from isogloss.tasks.examples import collate
 from isogloss.training.engine import batch_shapes as shapes
 from isogloss.training.engine.bf16_copy import Bf16Copy
 from isogloss.training.engine.settings import TrainingSettings
-from isogloss.training.finetuning.adapter_swapping import (
-    minimise_entropy,
-    swap_adapter,
-    with_entropy_minimisation,
-)
+from isogloss.training.finetuning.adapter_swapping import minimise_entropy, swap_adapter, with_entropy_minimisation
 from isogloss.training.finetuning.evaluation import evaluate
 from isogloss.training.finetuning.finetune import finetune
 from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned

@@ -38,13 +38,7 @@ from isogloss.training.engine.settings import TrainingSettings, learning_rate_at
 from isogloss.training.engine.step import ItemStepper
 from isogloss.training.engine.trainable import Trainable
 from isogloss.training.finetuning import finetune as finetuning
-from isogloss.training.finetuning.finetune import (
-    can_stack,
-    finetune,
-    finetune_stacked,
-    init_networks,
-    objective,
-)
+from isogloss.training.finetuning.finetune import can_stack, finetune, finetune_stacked, init_networks, objective
 from isogloss.training.stacking.stack import StackedNetworks, train_stacked
 
 POS = TASKS["pos"]

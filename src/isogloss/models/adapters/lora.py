@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor, nn
 
-from isogloss.core.errors import MissingExtra, UsageError
+from isogloss.core.errors import UsageError
+from isogloss.core.registry import import_extra
 from isogloss.core.seeds import derive_seed
 from isogloss.models.adapters.weights import LORA, adapter_description, describe_adapters, lora_weights, train_only
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -59,11 +60,8 @@ def inject_lora(model: LoadedModel, options: Lora) -> None:
         if (current := adapter_description(model.body)[LORA]) != asdict(options):
             raise UsageError(f"the model has low-rank matrices already, with {current}; load it again")
         return
-    try:
-        from peft import LoraConfig, inject_adapter_in_model
-    except ImportError:
-        raise MissingExtra("peft", "adapters") from None
-    lora_config = LoraConfig(
+    peft = import_extra("peft", "adapters")
+    lora_config = peft.LoraConfig(
         r=options.rank,
         lora_alpha=options.alpha,  # type: ignore[arg-type]
         lora_dropout=options.dropout,
@@ -71,7 +69,7 @@ def inject_lora(model: LoadedModel, options: Lora) -> None:
     )
     device = model.device
     with torch.random.fork_rng(devices=[]):
-        inject_adapter_in_model(lora_config, model.body)  # type: ignore[arg-type]
+        peft.inject_adapter_in_model(lora_config, model.body)  # type: ignore[arg-type]
     nn.Module.to(model.body, device)
     model.body.train(model.network.training)
     model.body.register_state_dict_post_hook(_plain_names)

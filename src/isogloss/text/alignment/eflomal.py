@@ -13,8 +13,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from isogloss.core.errors import InputError, MissingExtra, UsageError
+from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import Repairs, read_lines
+from isogloss.core.registry import import_extra
 from isogloss.corpora.formats.pharaoh import pharaoh
 from isogloss.corpora.kinds.alignment import Alignment
 from isogloss.corpora.kinds.bitext import AlignedPair
@@ -26,10 +27,7 @@ def eflomal_links(
     pairs: Sequence[AlignedPair], priors: str | os.PathLike[str] | None = None
 ) -> Iterator[tuple[Alignment, Alignment]]:
     """Forward and reverse links of every pair; `priors`: a file of `eflomal-makepriors`, from a larger bitext."""
-    try:
-        import eflomal
-    except ImportError:
-        raise MissingExtra("eflomal", "align") from None
+    eflomal = import_extra("eflomal", "align")
     for number, pair in enumerate(pairs, 1):
         if max(len(pair.source), len(pair.target)) > MAX_SENTENCE_WORDS:
             limit = f"at most {MAX_SENTENCE_WORDS} words per sentence"

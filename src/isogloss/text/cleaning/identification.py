@@ -12,7 +12,7 @@ from collections.abc import Container
 from functools import cache
 from typing import Any, NamedTuple
 
-from isogloss.core.errors import MissingExtra
+from isogloss.core.registry import import_extra
 from isogloss.languages.codes import canonical
 from isogloss.languages.scripts import letter_script
 
@@ -52,8 +52,5 @@ def script_share(text: str, scripts: Container[str]) -> float:
 
 @cache
 def _identifier() -> Any:
-    try:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ImportError:
-        raise MissingExtra("py3langid", "identify") from None
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    langid = import_extra("py3langid", "identify").langid
+    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
-from isogloss.core.errors import MissingExtra
+from isogloss.core.registry import import_extra
 from isogloss.corpora.pieces import Piece, new_text
 from isogloss.text.transliteration.scheme import Rule, Scheme
 
@@ -87,11 +87,7 @@ def _letters(surface: str, romaji: str) -> str:
 
 @cache
 def _cutlet() -> Any:
-    try:
-        from cutlet import Cutlet
-    except ImportError:
-        raise MissingExtra("cutlet", "japanese") from None
-    return Cutlet(use_foreign_spelling=False, ensure_ascii=False)
+    return import_extra("cutlet", "japanese").Cutlet(use_foreign_spelling=False, ensure_ascii=False)
 
 
 SCHEME = Scheme(

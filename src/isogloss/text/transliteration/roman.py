@@ -9,7 +9,7 @@ import re
 from functools import cache, lru_cache
 from typing import Any
 
-from isogloss.core.errors import MissingExtra
+from isogloss.core.registry import import_extra
 from isogloss.text.transliteration.scheme import Rule, Scheme
 
 # words with a character that is neither Latin nor punctuation; Latin words do not change
@@ -23,11 +23,7 @@ def romanised(word: str) -> str:
 
 @cache
 def _uroman() -> Any:
-    try:
-        from uroman import Uroman
-    except ImportError:
-        raise MissingExtra("uroman", "roman") from None
-    return Uroman()
+    return import_extra("uroman", "roman").Uroman()
 
 
 SCHEME = Scheme("uroman", "any script → Latin (isogloss[roman])", (Rule(WORD, lambda match: romanised(match[0])),))

@@ -135,14 +135,7 @@ class Worker:
 class _Pool:
     """The workers of one call, until no job is left."""
 
-    def __init__(
-        self,
-        waiting: Queue,
-        store: str,
-        devices: Sequence[str],
-        threads: int,
-        on_outcome: OnOutcome,
-    ):
+    def __init__(self, waiting: Queue, store: str, devices: Sequence[str], threads: int, on_outcome: OnOutcome):
         self.waiting, self.store, self.threads, self.on_outcome = waiting, store, threads, on_outcome
         self.events: queue.Queue[tuple[Worker, Outcome | None]] = queue.Queue()
         self.workers: list[Worker] = []

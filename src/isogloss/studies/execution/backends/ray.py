@@ -46,12 +46,7 @@ class RayBackend:
     """
 
     def __init__(
-        self,
-        workers: int | None = None,
-        *,
-        address: str | None = None,
-        per_gpu: int = 1,
-        device: str | None = None,
+        self, workers: int | None = None, *, address: str | None = None, per_gpu: int = 1, device: str | None = None
     ):
         for name, value in {"workers": 1 if workers is None else workers, "per_gpu": per_gpu}.items():
             if not isinstance(value, int) or value < 1:
