@@ -132,7 +132,7 @@ def test_what_makes_no_sense_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from isogloss.text.cleaning import identification
 
     identification._identifier.cache_clear()
-    monkeypatch.setitem(__import__("sys").modules, "py3langid.langid", None)
+    monkeypatch.setitem(__import__("sys").modules, "py3langid", None)
     with pytest.raises(MissingExtra, match="isogloss\\[identify\\]"):
         identify("x")
     identification._identifier.cache_clear()
