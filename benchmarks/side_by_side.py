@@ -1,6 +1,6 @@
 """Several runs of a study at a time or as one network, against one after the other; on a GPU with and without MPS.
 
-Workers are started anew for each line, so that all pay for it alike.
+Workers are started for each line, so that every line includes their start.
 """
 
 from __future__ import annotations
