@@ -33,7 +33,9 @@ def adjust(
         Option(help="File of word-aligned sentence pairs (see `isogloss align`); repeatable, files are mixed."),
     ],
     folder: ModelFolder,
-    layers: Annotated[str, Option(help="Layers whose vectors are compared: last, or numbers such as 8,12.")] = "last",
+    layers: Annotated[
+        str, Option(help="Layers whose vectors are compared: last, or numbers such as 8 or 8,12.")
+    ] = "last",
     words: SettingValues,
     loss: SettingValues,
     pairs: Annotated[

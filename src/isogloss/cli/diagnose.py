@@ -61,7 +61,9 @@ def diagnose(
     adapt: Annotated[
         list[str] | None, Option(help="Arguments of the adaptation to raw text: epochs=3 settings.length=64 …")
     ] = None,
-    pretrain: Annotated[list[str] | None, Option(help="Options of the monolingual model: layers=4 steps=500 …")] = None,
+    pretrain: Annotated[
+        list[str] | None, Option(help="Options of the monolingual model: layers=4 width=128 steps=500 …")
+    ] = None,
     vocabulary: Annotated[int | None, Option(min=1, help="Number of new sub-words for --remedy vocabulary.")] = None,
     output: Annotated[
         Path | None, Option("--out", "-o", help="Folder for report, recipe and model; diagnosis-LANG by default.")

@@ -22,7 +22,9 @@ Probes = Annotated[
     list[str] | None,
     Option("--parallel", help="LANGUAGE=FILE …: parallel text on which alignment is measured during training."),
 ]
-Evaluations = Annotated[int | None, Option(min=0, help="Number of evaluations besides the first and the last.")]
+Evaluations = Annotated[
+    int | None, Option(min=0, help="Number of evaluations during training, besides the first and the last.")
+]
 CheckpointSteps = Annotated[int | None, Option(min=1, help="Steps between checkpoints, besides one every ten minutes.")]
 Seed = Annotated[int, Option(help="Random seed for weights, order of the text, masking and dropout.")]
 

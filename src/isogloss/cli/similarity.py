@@ -43,7 +43,9 @@ def similarity(
     pool: Annotated[str, Option(help="Vector of a sentence: mean, cls, last or max of its tokens.")] = "mean",
     specials: Annotated[bool, Option("--specials", help="Include special tokens in the pooling.")] = False,
     sentences: Annotated[int | None, Option(min=2, help="Number of first sentences to use; by default all.")] = None,
-    bootstrap: Annotated[int, Option(min=0, help="Number of bootstrap replicates for intervals; 0 for none.")] = 100,
+    bootstrap: Annotated[
+        int, Option(min=0, help="Number of bootstrap replicates for confidence intervals; 0 for none.")
+    ] = 100,
     seed: Annotated[int, Option(help="Random seed for the bootstrap.")] = 0,
     neurons: Annotated[int, Option(min=0, help="Number of most and least language-neutral neurons to list.")] = 0,
     mean: Annotated[bool, Option("--mean", help="Show mean and spread over language pairs, not every pair.")] = False,
