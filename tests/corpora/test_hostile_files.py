@@ -28,6 +28,7 @@ SAMPLES = {
     "xnli": "language\tgold_label\tsentence1\tsentence2\tx\nfr\tneutral\tLe chat.\tGris.\t\nfr\t-\tA.\tB.\t1\n",
     "nli-tsv": "A dog.\tIt is old.\tneutral\nA dog.\tAn animal.\tentailment\n",
     "nli-jsonl": '{"gold_label": "-", "sentence1": "A dog.", "sentence2": "Old."}\n' * 2,
+    "premise-jsonl": '{"premise": "A dog.", "hypothesis": "Old.", "label": "n"}\n' * 2,
     "snli-numbered": "1\t1\tA dog.\tIt is old.\n3\t3\tA dog.\tAn animal.\n",
     "squad": json.dumps(
         {
@@ -53,7 +54,8 @@ SAMPLES = {
     "lexicon": "dog\tchien\ncat\tchat\n",
     "text": "A dog.\n\nA cat.\n",
 }
-SUFFIX = {"conllu": ".conllu", "squad": ".json", "nli-jsonl": ".jsonl", "aligned-jsonl": ".jsonl", "text": ".txt"}
+SUFFIX = {"conllu": ".conllu", "squad": ".json", "text": ".txt"}
+SUFFIX |= dict.fromkeys(("nli-jsonl", "premise-jsonl", "aligned-jsonl"), ".jsonl")
 
 good = "".join(SAMPLES.values()).encode()
 HOSTILE = {
@@ -147,7 +149,7 @@ def test_the_sample_is_read_without_repair_and_recognised(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize(
-    "name", ["conllu", "panx", "ner-tsv", "xnli", "nli-tsv", "nli-jsonl", "snli-numbered", "squad"]
+    "name", ["conllu", "panx", "ner-tsv", "xnli", "nli-tsv", "nli-jsonl", "premise-jsonl", "snli-numbered", "squad"]
 )
 def test_a_file_cut_anywhere_is_an_error_or_ends_after_a_whole_record(tmp_path: Path, name: str) -> None:
     whole = SAMPLES[name].encode()

@@ -13,7 +13,7 @@ from shared_data import shared
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.formats import FORMATS, detect_format
 from isogloss.corpora.kinds.nli import LABELS, NliPair
 
 TSV = 'A "dog" barks.\tAn animal barks.\tentailment\nA dog.\tA cat.\tcontradictory\nA dog.\tIt is old.\tneutral\n'
@@ -207,3 +207,61 @@ def test_mixed_language_on_published_data() -> None:
     mixed = ig.mixed_language(native, english, seed=0)
     assert Counter(pair.label for pair in mixed) == dict.fromkeys(LABELS, 830)
     assert {pair.premise for pair in mixed if pair.replaced == "premise"} <= {pair.premise for pair in english}
+
+
+def premise_lines(labels: list[object]) -> str:
+    lines = [{"premise": f"Premis {i}.", "hypothesis": f"Hipotesis {i}.", "label": x} for i, x in enumerate(labels)]
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected", "predicted"),
+    [
+        (["e", "n", "c"], list(LABELS), "c"),  # IndoNLI
+        ([0, 1, 2, -1], [*LABELS, None], 2),  # datasets of the hub
+        (["neutral", "-", "contradiction"], ["neutral", None, "contradiction"], "contradiction"),
+        (["e", None, ""], ["entailment", None, None], "c"),
+    ],
+)
+def test_json_lines_with_premise_hypothesis_and_label(
+    tmp_path: Path, written: list[object], expected: list[str | None], predicted: object
+) -> None:
+    path = tmp_path / "test_lay-id.jsonl"
+    path.write_text(premise_lines(written), encoding="utf-8")
+    corpus = ig.read_nli(path)
+    assert corpus.format.name == "premise-jsonl"
+    assert [pair.label for pair in corpus] == expected
+    assert corpus.counts.get("pairs without label", 0) == expected.count(None)
+    corpus.write(tmp_path / "again.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes() == path.read_bytes()
+    corpus.with_items(replace(pair, label="contradiction") for pair in corpus).write(tmp_path / "predicted.jsonl")
+    labels = [json.loads(line)["label"] for line in (tmp_path / "predicted.jsonl").read_text().splitlines()]
+    assert labels[0] == predicted
+    assert {pair.label for pair in ig.read_nli(tmp_path / "predicted.jsonl")} == {"contradiction"}
+
+
+def test_unknown_labels_of_json_lines_are_errors(tmp_path: Path) -> None:
+    path = tmp_path / "x-id.jsonl"
+    path.write_text(premise_lines(["e", "x"]))
+    with pytest.raises(InputError, match=r"x-id\.jsonl:2: expected one of the labels entailment"):
+        ig.read_nli(path)
+
+
+THAI_PAIRS = (
+    "ฉันไม่ได้คิดถึงเรื่องนั้นเลยแต่ฉันหงุดหงิดมากและสุดท้ายฉันก็คุยกับเขาอีกครั้ง\tฉันไม่ได้คุยกับเขาอีกเลย\n"
+    "และฉันคิดว่านั่นเป็นสิทธิพิเศษและมันยังคงเป็นเช่นนั้น\tฉันไม่รู้ว่าฉันไม่ใช่คนเดียวที่อยู่ที่นั่นในวันนั้น\n"
+)
+
+
+def test_sentence_pairs_in_scripts_without_spaces_are_not_a_lexicon(tmp_path: Path) -> None:
+    path = tmp_path / "test-th.tsv"
+    path.write_text(THAI_PAIRS * 5, encoding="utf-8")
+    assert detect_format(path).name == "nli-tsv"
+    words = tmp_path / "th-zh.tsv"
+    words.write_text("บ้าน\t房子\nสุนัข\t狗\nคอมพิวเตอร์\t电脑\n", encoding="utf-8")
+    assert detect_format(words).name == "lexicon"
+
+
+@pytest.mark.parametrize("lang", ["ar", "en", "hi", "vi", "zh"])
+def test_unlabelled_pairs_of_xnli_are_recognised(lang: str) -> None:
+    assert detect_format(shared(f"data/xnli/test-{lang}.tsv.xz")).name == "nli-tsv"

@@ -267,3 +267,39 @@ def test_pairing_gives_the_published_cross_language_files(asked: str, read: str)
     made = ig.pair_languages(source, target, repair=True)
     assert {q.id: q for q in made} == {q.id: q for q in published}
     assert len(made) == len(published)
+
+
+@pytest.mark.parametrize(
+    ("context", "text", "start", "expected"),
+    [
+        ("Born in  Cairo in 1911.", "Cairo in 1911", 9, "Cairo in 1911"),  # exact
+        ("Born in  Cairo in 1911.", "in Cairo", 5, "in  Cairo"),
+        ("Born in\nCairo.", "in Cairo", 5, "in\nCairo"),
+        ("Born in\u00a0Cairo.", "in Cairo", 5, "in\u00a0Cairo"),
+        ("About 10 % of it.", "10%", 6, "10 %"),
+        ("About 10% of it.", " 10 % ", 5, "10%"),
+        ("وُلد في  القاهرة عام", "في القاهرة", 5, "في  القاهرة"),
+    ],
+)
+def test_white_space_of_answers_is_not_compared(
+    tmp_path: Path, context: str, text: str, start: int, expected: str
+) -> None:
+    qas = [{"id": "q", "question": "?", "answers": [{"text": text, "answer_start": start}]}]
+    document = {"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}
+    corpus = ig.read_qa(write(tmp_path, document))
+    (answer,) = corpus[0].answers
+    assert answer.text == expected == context[answer.start : answer.start + len(expected)]
+    differs = "answers that differ from the paragraph in white space"
+    assert corpus.counts.get(differs, 0) == (text != expected)
+    corpus.write(tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text())["data"][0]["paragraphs"][0]["qas"][0]["answers"] == [
+        {"text": text, "answer_start": answer.start}
+    ]
+    assert ig.read_qa(tmp_path / "again.json")[0].answers == corpus[0].answers
+
+
+def test_other_differences_of_answers_are_errors(tmp_path: Path) -> None:
+    qas = [{"id": "q", "question": "?", "answers": [{"text": "Kairo", "answer_start": 8}]}]
+    document = {"data": [{"paragraphs": [{"context": "Born in  Cairo.", "qas": qas}]}]}
+    with pytest.raises(InputError, match="the answer 'Kairo' at character 8"):
+        ig.read_qa(write(tmp_path, document))

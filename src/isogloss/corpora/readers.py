@@ -56,7 +56,7 @@ def read_nli(
     """Read inference pairs. `label` is None for pairs without a gold label.
 
     `path`, `repair`: as for `read_treebank`. `lang`: language code; selects one language of XNLI's official files.
-    `format`: "xnli", "nli-tsv", "nli-jsonl" or "snli-numbered"; detected if not given.
+    `format`: "xnli", "nli-tsv", "nli-jsonl", "premise-jsonl" or "snli-numbered"; detected if not given.
     """
     return read_kind(path, "nli", format, lang=lang, repair=repair)
 

@@ -23,6 +23,7 @@ FORMATS: Registry[Format[Any]] = Registry(
         "conll2003": "isogloss.corpora.formats.ner_columns:CONLL2003",
         "xnli": "isogloss.corpora.formats.nli:XNLI",
         "nli-jsonl": "isogloss.corpora.formats.nli:JSONL",
+        "premise-jsonl": "isogloss.corpora.formats.nli:PREMISE_JSONL",
         "snli-numbered": "isogloss.corpora.formats.nli:NUMBERED",
         "squad": "isogloss.corpora.formats.squad:FORMAT",
         "parallel-tsv": "isogloss.corpora.formats.parallel:TSV",

@@ -1,11 +1,13 @@
-"""Natural language inference: two sentences and a label per line, in four formats.
+"""Natural language inference: two sentences and a label per line, in five formats.
 
 - `xnli`: the official TSV of XNLI with a header, fifteen languages in one file (`lang=` selects one);
 - `nli-tsv`: premise, hypothesis and label of XTREME; its test files have no label column;
-- `nli-jsonl`: MultiNLI and SNLI, one JSON object per line;
+- `nli-jsonl`: MultiNLI and SNLI, one JSON object per line (`sentence1`, `sentence2`, `gold_label`);
+- `premise-jsonl`: IndoNLI and others, one JSON object per line (`premise`, `hypothesis`, `label`), whose labels are
+  words, letters (e, n, c) or the numbers of the Hugging Face hub (0 entailment, 1 neutral, 2 contradiction, -1 none);
 - `snli-numbered`: label number (1 neutral, 2 contradiction, 3 entailment), a second number, premise, hypothesis.
 
-Pairs without a gold label (`-`, `hidden`, no label column) have `label=None` and are counted; tasks skip them in
+Pairs without a gold label (`-`, `hidden`, no label column) have `label=None` and are counted; tasks leave them out in
 training and scoring. Each pair stores its line, so that writing restores the same bytes, apart from fields that were
 changed.
 """
@@ -38,6 +40,7 @@ class NliLayout:
     label: str
     labels: Mapping[str, str | None]
     columns: tuple[str, ...] = ()  # of TSV; empty for JSON objects
+    optional_label: bool = False  # a JSON object may have no label, or null
     headed: bool = False  # the first line contains the column names, possibly more than `columns`
 
 
@@ -74,6 +77,7 @@ def unparse(pairs: Iterable[NliPair], layout: NliLayout) -> Iterator[str]:
             same_format = set(layout.columns) <= set(pair.columns)
         else:
             same_format = bool(pair.line) and pair.columns in (layout.columns, layout.columns[:-1])
+            same_format = same_format and layout.premise in _row(pair.line, pair.columns)  # two formats are JSON
         row_as_read = _row(pair.line, pair.columns) if same_format else {}
         row = row_as_read | {layout.premise: pair.premise, layout.hypothesis: pair.hypothesis}
         if not same_format or layout.label in row_as_read or pair.label:
@@ -95,7 +99,8 @@ def recognise(suffix: str, head: Sequence[str], layout: NliLayout) -> bool:
     if layout.headed:
         return set(layout.columns) <= set(head[0].split("\t"))
     if not layout.columns:
-        return suffix == ".jsonl" and f'"{layout.premise}"' in head[0] and f'"{layout.hypothesis}"' in head[0]
+        names = (layout.premise, layout.hypothesis)
+        return suffix in (".jsonl", ".json") and head[0][:1] == "{" and all(f'"{name}"' in head[0] for name in names)
     rows = [line.split("\t") for line in head]
     place = layout.columns.index(layout.label)
     fitting = sum(len(row) == len(layout.columns) and row[place] in layout.labels for row in rows)
@@ -145,21 +150,37 @@ def _parse(line: str, columns: tuple[str, ...], layout: NliLayout) -> NliPair:
             raise LineError(f"a text as the {key}", shown(line))
     label = None
     if layout.label in row or not columns:
-        written = row.get(layout.label)
-        if not isinstance(written, str) or written not in layout.labels:
-            raise LineError(f"one of the labels {', '.join(layout.labels)}", shown(str(written)))
+        written = _label_text(row.get(layout.label), layout)
+        if written not in layout.labels:
+            raise LineError(f"one of the labels {', '.join(filter(None, layout.labels))}", shown(str(written)))
         label = layout.labels[written]
     return NliPair(row[layout.premise], row[layout.hypothesis], label, line=line, columns=columns)
 
 
-def _written_label(pair: NliPair, before: str | None, layout: NliLayout) -> str:
-    """The label as in the file if it is unchanged, otherwise the first value of the format with this meaning."""
-    if before is not None and layout.labels[before] == pair.label:
+def _label_text(written: object, layout: NliLayout) -> str:
+    """The label of a row as text: numbers of JSON objects in digits, "" where the format allows no label."""
+    if layout.optional_label and (written is None or type(written) is int):
+        return "" if written is None else str(written)
+    return written if isinstance(written, str) else repr(written)
+
+
+def _written_label(pair: NliPair, before: str | int | None, layout: NliLayout) -> str | int | None:
+    """The label as in the file if it is unchanged, otherwise a value of the format with this meaning.
+
+    Of several values, one of the same kind as before is chosen: a word, a letter or a number.
+    """
+    text = _label_text(before, layout)
+    if text in layout.labels and layout.labels[text] == pair.label:
         return before
-    for written, meaning in layout.labels.items():
-        if meaning == pair.label:
-            return written
+    values = [written for written, meaning in layout.labels.items() if meaning == pair.label]
+    if values:
+        written = min(values, key=lambda value: _label_kind(value) != _label_kind(text))  # the first where none fits
+        return int(written) if type(before) is int and _label_kind(written) == _label_kind(text) else written
     raise UsageError(f"this format cannot express the label {pair.label}; it has {', '.join(layout.labels)}")
+
+
+def _label_kind(label: str) -> tuple[bool, bool]:
+    return label.lstrip("-").isdecimal(), len(label) == 1
 
 
 def _format(name: str, layout: NliLayout, summary: str) -> Format[NliPair]:
@@ -172,6 +193,13 @@ LABELS_BY_WORD: Mapping[str, str | None] = {name: name for name in LABELS} | {
     "contradictory": "contradiction",
     "-": None,  # annotators disagree
     "hidden": None,  # test sets of MultiNLI
+}
+LABELS_BY_WORD_LETTER_OR_NUMBER: Mapping[str, str | None] = {
+    **LABELS_BY_WORD,
+    **{name[0]: name for name in LABELS},
+    **{str(number): name for number, name in enumerate(LABELS)},
+    "-1": None,
+    "": None,
 }
 LABELS_BY_NUMBER: Mapping[str, str | None] = {"1": "neutral", "2": "contradiction", "3": "entailment"}
 XNLI_COLUMNS = ("language", "gold_label", "sentence1", "sentence2")
@@ -195,4 +223,9 @@ JSONL = _format(
     "nli-jsonl",
     NliLayout("sentence1", "sentence2", "gold_label", LABELS_BY_WORD),
     "inference pairs of MultiNLI and SNLI: one JSON object per line",
+)
+PREMISE_JSONL = _format(
+    "premise-jsonl",
+    NliLayout("premise", "hypothesis", "label", LABELS_BY_WORD_LETTER_OR_NUMBER, optional_label=True),
+    "inference pairs of IndoNLI and others: JSON lines with premise, hypothesis and label",
 )

@@ -1,8 +1,9 @@
 """Extractive question answering in the JSON format of SQuAD v1.1, which XQuAD, MLQA and TyDi-GoldP use too.
 
-Every answer must be at its stated position in the paragraph; otherwise it is an error that gives the question. With
-repair, the position is corrected if the text occurs exactly once in the paragraph; otherwise the answer is skipped,
-and the question too if it has no other answer. Each repair is recorded. Files without public answers (XTREME's
+Every answer must be at its stated position in the paragraph; otherwise it is an error that gives the question. White
+space is not compared: an answer that differs from the paragraph only in white space (three in ARCD) is the text of the
+paragraph, and is counted. With repair, the position is corrected if the text occurs exactly once in the paragraph;
+otherwise the answer is skipped, and the question too if it has no other answer. Each repair is recorded. Files without public answers (XTREME's
 TyDi-GoldP: one empty answer at 0) give questions without answers, which are counted.
 
 Questions store all other keys of the file, so that writing gives equal JSON with the same order of keys. The layout is
@@ -12,7 +13,8 @@ that of `json.dumps`: the published files of MLQA and TyDi are restored byte for
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -85,25 +87,29 @@ class SquadReader:
         valid_answers = tuple(answer for answer, _ in read if answer)
         if answers and not valid_answers:
             return None  # each of its answers has been recorded
-        answer_extras = tuple(_without(raw_answer, "text", "answer_start") for answer, raw_answer in read if answer)
+        answer_extras = tuple(_answer_extras(raw_answer, answer) for answer, raw_answer in read if answer)
         source = replace(source, question=_without(record, "id", "question", "answers"), answers=answer_extras)
         return Question(str(id), str(text), context, valid_answers, source=source)
 
     def answer(self, record: Any, where: str, context: str) -> Answer | None:
         text, start = (record.get("text"), record.get("answer_start")) if isinstance(record, dict) else (None, None)
-        if not is_text(text) or not text or type(start) is not int:
+        if not is_text(text) or not text.strip() or type(start) is not int:
             self.note(f"an answer with text and answer_start in {where}", shown(str(record)))
             return None
         text = str(text)
         if start >= 0 and context.startswith(text, start):
             return Answer(text, start)
-        position = context.find(text)
-        is_unique = position >= 0 and context.find(text, position + 1) < 0
+        pattern = _without_spaces(text)
+        if 0 <= start < len(context) and (match := pattern.match(context, start)):
+            return _matched(match)
+        unique = pattern.search(context)
+        if unique and pattern.search(context, unique.start("text") + 1):
+            unique = None
         inside = 0 <= start < len(context)
         got = shown(context[start : start + len(text)]) if inside else "the end of the context"
-        advice = f"repair=True (--repair) {f'moves it to {position}' if is_unique else 'skips it'}"
+        advice = f"repair=True (--repair) {'skips it' if unique is None else f'moves it to {unique.start(1)}'}"
         self.note(f"the answer {shown(text)} at character {start} of the context ({where})", got, advice)
-        return Answer(text, position) if is_unique else None
+        return _matched(unique) if unique else None
 
 
 def unparse(questions: Iterable[Question]) -> Iterator[str]:
@@ -127,10 +133,32 @@ def recognise(suffix: str, head: Sequence[str]) -> bool:
     return suffix == ".json" and any('"paragraphs"' in line for line in head)
 
 
+def _without_spaces(text: str) -> re.Pattern[str]:
+    """A pattern of the text with any white space between its characters, and before them if the text begins so."""
+    characters = r"\s*".join(map(re.escape, "".join(text.split())))
+    return re.compile((r"\s*" if text[0].isspace() else "") + f"(?P<text>{characters})")
+
+
+def _matched(match: re.Match[str]) -> Answer:
+    return Answer(match["text"], match.start("text"))
+
+
+def _answer_extras(record: JsonObject, answer: Answer) -> JsonObject:
+    """The other keys of an answer; also its text, if that differs from the paragraph in white space."""
+    extras = _without(record, "text", "answer_start")
+    return extras if record["text"] == answer.text else extras | {"text": record["text"]}
+
+
+def _answer_record(answer: Answer, extras: Mapping[str, object]) -> JsonObject:
+    """The answer with its text as in the file, unless it was changed."""
+    as_read = extras.get("text")
+    unchanged = isinstance(as_read, str) and "".join(as_read.split()) == "".join(answer.text.split())
+    return dict(extras) | {"text": as_read if unchanged else answer.text, "answer_start": answer.start}
+
+
 def _record(item: Question, source: SquadContext) -> JsonObject:
     extras_by_answer = source.answers if len(source.answers) == len(item.answers) else [{}] * len(item.answers)
-    pairs = zip(item.answers, extras_by_answer, strict=True)
-    answers = [dict(extras) | {"text": answer.text, "answer_start": answer.start} for answer, extras in pairs]
+    answers = [_answer_record(*pair) for pair in zip(item.answers, extras_by_answer, strict=True)]
     withheld = source.question.get("answers") or []
     return dict(source.question) | {"id": item.id, "question": item.question, "answers": answers or withheld}
 

@@ -94,8 +94,15 @@ def count(questions: Sequence[Question]) -> dict[str, int]:
     irregular = {
         "questions without answer": sum(not item.answers for item in questions),
         "questions with an id seen before": len(questions) - len({item.id for item in questions}),
+        "answers that differ from the paragraph in white space": sum(map(_spacing_differences, questions)),
     }
     return counts | {unit: n for unit, n in irregular.items() if n}
+
+
+def _spacing_differences(question: Question) -> int:
+    """The answers whose text in the file, which the reader stores, has other white space than the paragraph."""
+    answers = question.source.answers if question.source else ()
+    return sum(answer.get("text") is not None for answer in answers)
 
 
 def _by_id(corpus: Corpus[Question]) -> dict[str, Question]:
