@@ -3,8 +3,8 @@
 Every answer must be at its stated position in the paragraph; otherwise it is an error that gives the question. White
 space is not compared: an answer that differs from the paragraph only in white space (three in ARCD) is the text of the
 paragraph, and is counted. With repair, the position is corrected if the text occurs exactly once in the paragraph;
-otherwise the answer is skipped, and the question too if it has no other answer. Each repair is recorded. Files without public answers (XTREME's
-TyDi-GoldP: one empty answer at 0) give questions without answers, which are counted.
+otherwise the answer is skipped, and the question too if it has no other answer. Each repair is recorded. Files without
+public answers (XTREME's TyDi-GoldP: one empty answer at 0) give questions without answers, which are counted.
 
 Questions store all other keys of the file, so that writing gives equal JSON with the same order of keys. The layout is
 that of `json.dumps`: the published files of MLQA and TyDi are restored byte for byte.
@@ -93,7 +93,7 @@ class SquadReader:
 
     def answer(self, record: Any, where: str, context: str) -> Answer | None:
         text, start = (record.get("text"), record.get("answer_start")) if isinstance(record, dict) else (None, None)
-        if not is_text(text) or not text.strip() or type(start) is not int:
+        if not is_text(text) or not text or type(start) is not int:
             self.note(f"an answer with text and answer_start in {where}", shown(str(record)))
             return None
         text = str(text)
@@ -135,7 +135,7 @@ def recognise(suffix: str, head: Sequence[str]) -> bool:
 
 def _without_spaces(text: str) -> re.Pattern[str]:
     """A pattern of the text with any white space between its characters, and before them if the text begins so."""
-    characters = r"\s*".join(map(re.escape, "".join(text.split())))
+    characters = r"\s*".join(map(re.escape, "".join(text.split()) or text))
     return re.compile((r"\s*" if text[0].isspace() else "") + f"(?P<text>{characters})")
 
 
