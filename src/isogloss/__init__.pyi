@@ -27,7 +27,7 @@ from isogloss.indexes.anc import anc as anc
 from isogloss.indexes.anc import neuron_correlations as neuron_correlations
 from isogloss.indexes.cca import cca as cca
 from isogloss.indexes.cka import cka as cka
-from isogloss.indexes.curve_shape import first_align_then_predict as first_align_then_predict
+from isogloss.indexes.curve_verdict import first_align_then_predict as first_align_then_predict
 from isogloss.indexes.matching import matching_accuracy as matching_accuracy
 from isogloss.indexes.procrustes import procrustes as procrustes
 from isogloss.indexes.pwcca import pwcca as pwcca

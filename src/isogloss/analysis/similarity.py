@@ -10,15 +10,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-import numpy as np
 import polars as pl
 
+from isogloss.analysis.curve_verdicts import LayerMeasurement, verdict_frame
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.indexes.anc import neuron_correlations
-from isogloss.indexes.battery import Measurement, against, all_pairs, compare
-from isogloss.indexes.curve_shape import first_align_then_predict
+from isogloss.indexes.battery import against, all_pairs, compare
 from isogloss.indexes.moments import Pair
 from isogloss.indexes.named import named_index
 from isogloss.languages.codes import canonical
@@ -27,7 +26,7 @@ from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
 from isogloss.models.loading.placement import is_offloaded
 from isogloss.models.states.hidden_states import sentence_states
 from isogloss.models.states.state_files import LayerRows, StateStore
-from isogloss.results.rows.curves import CURVE_COLUMNS, NEURON_COLUMNS, SHAPE_COLUMNS, Curves
+from isogloss.results.rows.curves import CURVE_COLUMNS, FINAL_NORM, NEURON_COLUMNS, Curves
 
 DEFAULT_INDEXES = ("cka", "anc", "matching")
 LayerStage = tuple[int, str]  # layer and stage
@@ -94,27 +93,28 @@ def similarity(
         measure = partial(
             compare, pairs=pairs, indexes=measures, bootstrap=bootstrap, confidence=confidence, seed=seed, device=device
         )
-        rows: list[tuple[LayerStage, Measurement]] = []
+        rows: list[LayerMeasurement] = []
         neurons = [pl.DataFrame(schema=NEURON_COLUMNS)]
         for step, layer in enumerate(chosen, 1):
             views = {lang: store.layer(lang, layer) for lang in store.languages}
             layer_and_stage = _layer_stage(layer, loaded.layers)
-            rows += [(layer_and_stage, row) for row in measure(views=views, where=f"layer {layer}")]
+            measured = measure(views=views, where=f"layer {layer}")
+            rows += [LayerMeasurement(*layer_and_stage, measurement) for measurement in measured]
             if "anc" in indexes:
                 neurons += [_neuron_frame(label, layer_and_stage, pair, views) for pair in pairs]
             report("comparing layers", step, len(chosen))
     curves = [
-        (label, row.source, row.target, row.index, *place, row.value, row.low, row.high, row.n, row.note)
-        for place, row in rows
+        (label, row.source, row.target, row.index, layer, stage, row.value, row.low, row.high, row.n, row.note)
+        for layer, stage, row in rows
     ]
     frame = pl.DataFrame(curves, schema=CURVE_COLUMNS, orient="row")
-    return Curves(frame, pl.concat(neurons), _shape_frame(label, rows))
+    return Curves(frame, pl.concat(neurons), verdict_frame(label, rows))
 
 
 def _layer_stage(layer: Layer, layers: int) -> LayerStage:
     """The number of the layer and the stage: the raw output of the last block differs from that of the final norm."""
     if layer == FINAL:
-        return layers, "final norm"
+        return layers, FINAL_NORM
     return int(layer), "block" if layer else "embedding"
 
 
@@ -133,20 +133,3 @@ def _neuron_frame(model: str, place: LayerStage, pair: Pair, views: Mapping[str,
     labels = (model, *pair, *place)
     rows = [(*labels, neuron, value) for neuron, value in enumerate(correlations.tolist())]
     return pl.DataFrame(rows, schema=NEURON_COLUMNS, orient="row")
-
-
-def _shape_frame(model: str, rows: Sequence[tuple[LayerStage, Measurement]]) -> pl.DataFrame:
-    """The first-align-then-predict test of every curve with at least three layers, final norm excluded."""
-    curves: dict[tuple[str, str, str], list[tuple[int, Measurement]]] = {}
-    for (layer, stage), row in rows:
-        if stage != "final norm":
-            curves.setdefault((row.source, row.target, row.index), []).append((layer, row))
-    values = []
-    for (source, target, index), points in curves.items():
-        if len(points) < 3 or not all(np.isfinite(row.value) for _, row in points):
-            continue
-        replicates = [row.replicates for _, row in points if row.replicates is not None]
-        shape = first_align_then_predict([row.value for _, row in points], np.stack(replicates) if replicates else None)
-        names = [points[i][0] if i is not None else None for i in (shape.peak, shape.peak_low, shape.peak_high)]
-        values.append((model, source, target, index, *names, shape.rises, shape.falls, shape.confidence))
-    return pl.DataFrame(values, schema=SHAPE_COLUMNS, orient="row")

@@ -133,12 +133,18 @@ def _short_names(models: list[str]) -> list[str]:
 
 
 def _show_shapes(curves: Curves) -> None:
-    peaks = [
-        (row["model"], f"{row['source']}–{row['target']}", row["index"], row["peak"], _verdict(row))
+    """Show the verdict of first align, then predict on every curve, and what it rests on."""
+    from isogloss.indexes.curve_verdict import verdict_text
+
+    numbers = ("rise", "fall", "p", "control_bound")
+    rows = [
+        (row["model"], f"{row['source']}–{row['target']}", row["index"], row["peak"],
+         *(format_cell(row[name], ".3f") for name in numbers), verdict_text(row["verdict"], row["reason"]))
         for row in curves.shapes.iter_rows(named=True)
-    ]
-    if peaks:
-        show_table("first align, then predict?", ("model", "pair", "index", "peak", "rises, then falls"), peaks)
+    ]  # fmt: skip
+    if rows:
+        head = ("model", "pair", "index", "peak", "rise", "fall", "p (noise)", "untrained", "verdict")
+        show_table("first align, then predict?", head, rows)
 
 
 def _show_curves(index: str, curves: Curves) -> None:
@@ -152,8 +158,3 @@ def _show_curves(index: str, curves: Curves) -> None:
         show_table(index, ["layer", *pairs], ([layer, *row] for layer, *row in zip(layers, *values, strict=True)))
     else:
         show_table(index, ["pair", *layers], ([pair, *row] for pair, row in zip(pairs, values, strict=True)))
-
-
-def _verdict(row: dict[str, object]) -> str:
-    verdict = "yes" if row["rises"] and row["falls"] else "no"
-    return verdict if row["confidence"] is None else f"{verdict} ({row['confidence']:.0%} of replicates)"

@@ -14,6 +14,7 @@ from isogloss.demo.study import ADJUSTED, BITEXT, PAIRS, REFERENCE, SOURCE
 from isogloss.diagnosis.report import summary, system_table
 from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.verdict import Verdict
+from isogloss.indexes.curve_verdict import Verdict as CurveVerdict
 from isogloss.report.export import figures
 from isogloss.report.findings import SIGNIFICANCE_LEVEL, findings, significant
 from isogloss.report.inputs import ReportInputs
@@ -43,7 +44,9 @@ def similarity_section(inputs: ReportInputs) -> Section:
     selected = Curves(curves.frame.filter(pl.col("target").is_in(CURVE_LANGUAGES)))
     chart = selected.plot().configure_legend(orient="bottom", symbolOpacity=1)
     shapes = inputs.results.curves.shapes.filter(changes=REFERENCE)
-    rising_and_falling = {index: rows.filter("rises", "falls").height for (index,), rows in shapes.group_by("index")}
+    rising_and_falling = {
+        index: rows.filter(verdict=CurveVerdict.YES.value).height for (index,), rows in shapes.group_by("index")
+    }
     other_indexes = ", ".join(f"{name} for {rising_and_falling[name]}" for name in curves.indexes if name != MATCHING)
     mean = curves.mean().filter(index=MATCHING).sort("layer")["mean"].to_list()
     best = mean.index(max(mean))

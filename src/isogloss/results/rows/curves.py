@@ -32,11 +32,13 @@ NEURON_COLUMNS: Schema = {
     "neuron": pl.Int64,
     "correlation": pl.Float64,
 }
-SHAPE_COLUMNS: Schema = {  # whether the curve rises to an inner maximum and falls after it, and with which confidence
+SHAPE_COLUMNS: Schema = {  # the verdict of first align, then predict, and what it rests on
     **dict.fromkeys(["model", "source", "target", "index"], pl.String),
     **dict.fromkeys(["peak", "peak_low", "peak_high"], pl.Int64),
-    **dict.fromkeys(["rises", "falls"], pl.Boolean),
-    "confidence": pl.Float64,
+    **dict.fromkeys(["rise", "fall", "effect", "p"], pl.Float64),  # p: of sentence noise
+    **dict.fromkeys(["control_effect", "control_bound"], pl.Float64),  # of untrained networks
+    "control_draws": pl.Int64,
+    **dict.fromkeys(["verdict", "reason"], pl.String),
 }
 NEUTRAL_COLUMNS: Schema = {  # how similar a neuron's values are across languages, by `language_neutral`
     "model": pl.String,
