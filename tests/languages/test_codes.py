@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from langcodes.data_dicts import LANGUAGE_REPLACEMENTS, MACROLANGUAGES
 from shared_data import shared
 
 from isogloss.languages.codes import canonical, is_language, language_of_path, pair_code, pair_of_path
@@ -10,15 +11,38 @@ from isogloss.languages.codes import canonical, is_language, language_of_path, p
 
 @pytest.mark.parametrize(
     ("code", "expected"),
-    [("eng", "en"), ("EN", "en"), ("cmn", "zh"), ("arb", "ar"), ("ckb", "ckb"), ("zh_Hant", "zh-Hant"), ("swh", "sw")],
-)
+    [
+        ("eng", "en"), ("EN", "en"), ("zh_Hant", "zh-Hant"), ("ger", "de"), ("iw", "he"), ("qla", "qla"),
+        # the standard language that the code of a macro-language stands for in UD and Wikipedia …
+        ("cmn", "zh"), ("arb", "ar"), ("pes", "fa"), ("swh", "sw"), ("zsm", "ms"), ("ekk", "et"), ("lvs", "lv"),
+        ("als", "sq"), ("khk", "mn"), ("npi", "ne"), ("ory", "or"), ("plt", "mg"), ("uzn", "uz"), ("ydd", "yi"),
+        ("cmn-Hant", "zh-Hant"),
+        # … and languages of macro-languages that have several
+        ("ckb", "ckb"), ("kmr", "kmr"), ("kur", "ku"), ("sdh", "sdh"), ("yue", "yue"), ("arz", "arz"), ("ary", "ary"),
+        ("azb", "azb"), ("kpv", "kpv"), ("koi", "koi"), ("mhr", "mhr"), ("mrj", "mrj"), ("bxr", "bxr"), ("pnb", "pnb"),
+        ("quz", "quz"), ("quy", "quy"), ("gug", "gug"), ("pbt", "pbt"), ("gaz", "gaz"), ("tw", "tw"), ("fat", "fat"),
+        ("ltg", "ltg"), ("vro", "vro"), ("nob", "nb"), ("nno", "nn"), ("nor", "no"), ("hrv", "hr"), ("bos", "bs"),
+    ],
+)  # fmt: skip
 def test_one_spelling(code: str, expected: str) -> None:
     assert canonical(code) == expected == canonical(expected)
+
+
+def test_languages_of_a_macro_language_are_kept_apart() -> None:
+    """Against the members that ISO 639-3 lists: no two get one code, and at most one gets the macro-language's."""
+    members: dict[str, list[str]] = {}
+    for member, macro in MACROLANGUAGES.items():
+        members.setdefault(macro, []).append(member)
+    for macro, codes in members.items():
+        canonicals = [canonical(code) for code in codes if code not in LANGUAGE_REPLACEMENTS]  # without retired codes
+        assert len(set(canonicals)) == len(canonicals), macro
+        assert canonicals.count(macro) <= 1
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
+        ("ud/UD_Kurmanji-MG/kmr_mg-ud-test.conllu", "kmr"),
         ("ud/UD_Wolof-WTB/wo_wtb-ud-train.conllu.xz", "wo"),
         ("ud/UD_Arabic-PADT-v1.3/ar-ud-dev.conllu", "ar"),
         ("panx/dev-ja.tsv.xz", "ja"),

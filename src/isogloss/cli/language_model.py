@@ -31,11 +31,11 @@ Seed = Annotated[int, Option(help="Random seed for weights, order of the text, m
 
 def texts_by_language(words: Sequence[str], option: str, repair: bool) -> dict[str, TextFiles]:
     """`en=a.txt`, `fr=folder` … as text that is streamed, once for every pass."""
-    from isogloss.languages.codes import canonical
+    from isogloss.languages.checks import check_language
     from isogloss.training.language_modeling.heldout import TextFiles
 
     files = files_by_language(words, option)
-    return {canonical(lang): TextFiles((path,), repair) for lang, path in files.items()}
+    return {check_language(lang): TextFiles((path,), repair) for lang, path in files.items()}
 
 
 def read_probes(words: Sequence[str] | None) -> ParallelSet | None:

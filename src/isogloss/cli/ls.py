@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from itertools import compress
 from pathlib import Path
 from typing import Annotated
 
@@ -159,4 +161,30 @@ def ls(
             show_table(name, columns, adapters(find or "."))
             continue
         listed = runs(store) if name == "runs" else rows()
-        show_table(name, columns, (row for row in listed if find.lower() in "\t".join(map(str, row)).lower()))
+        show_table(name, columns, matching_rows(listed, _language_code(find) if name == "languages" else find))
+
+
+def _language_code(text: str) -> str:
+    """The code that the listing has: `tat` is listed as `tt`, Kurmanji as `kmr`."""
+    from isogloss.languages.checks import COMMON_NAMES
+    from isogloss.languages.codes import canonical
+
+    return canonical(COMMON_NAMES.get(text.lower(), text))
+
+
+def matching_rows(rows: Iterable[Row], text: str) -> list[Row]:
+    """Rows with this text: those named so first, then those with it as a word; parts of words only if there is neither.
+
+    >>> matching_rows([("att", "Pamplona Atta"), ("tt", "Tatar"), ("crh", "Crimean Tatar")], "TT")
+    [('tt', 'Tatar')]
+    >>> matching_rows([("att", "Pamplona Atta"), ("tt", "Tatar"), ("crh", "Crimean Tatar")], "tatar")
+    [('tt', 'Tatar'), ('crh', 'Crimean Tatar')]
+    """
+    wanted, listed = text.casefold(), list(rows)
+    texts = ["\t".join(map(str, row)).casefold() for row in listed]
+    named = [text.partition("\t")[0] == wanted for text in texts]
+    as_word = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
+    with_word = [not name and bool(as_word.search(text)) for name, text in zip(named, texts, strict=True)]
+    if any(named) or any(with_word):
+        return [*compress(listed, named), *compress(listed, with_word)]
+    return list(compress(listed, (wanted in text for text in texts)))

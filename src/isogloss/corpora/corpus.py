@@ -18,7 +18,8 @@ from isogloss.core.errors import InputError
 from isogloss.core.files import Repairs, atomic_write
 from isogloss.corpora.kinds import KINDS
 from isogloss.corpora.kinds.kind import CorpusKind
-from isogloss.languages.codes import canonical, language_of_path
+from isogloss.languages.checks import check_language
+from isogloss.languages.codes import language_of_path
 
 T = TypeVar("T")
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -106,13 +107,14 @@ def read_corpus(path: FilePath, format: Format[T], *, lang: str | None = None, r
 
     A file without items is an error.
     """
+    lang = check_language(lang) if lang else None
     path, repairs = Path(path), Repairs(repair)
     with garbage_collection_paused():
         items = tuple(format.stream(path, repairs))
     if not items:
         got = f"no valid item; first error: {repairs.made[0]}" if repairs.made else "an empty file"
         raise InputError(path, f"at least one item of the format '{format.name}'", got)
-    code = canonical(lang) if lang else language_of_path(path)
+    code = lang or language_of_path(path)
     if format.language:
         code, items = _of_one_language(path, items, format.language, lang)
     return Corpus(items, code, format, os.fspath(path), tuple(repairs.made))
@@ -123,7 +125,7 @@ def _of_one_language(
 ) -> tuple[str, tuple[T, ...]]:
     """The items in `lang`; without it all items, which must be in one language."""
     stated = [language(item) for item in items]
-    code = canonical(lang) if lang else stated[0]
+    code = lang or stated[0]
     chosen = tuple(item for item, stated_language in zip(items, stated, strict=True) if stated_language == code)
     if not chosen or (lang is None and len(chosen) < len(items)):
         expected = f"the language '{code}'" if lang else "one language, or lang= (--lang) to select one of several"

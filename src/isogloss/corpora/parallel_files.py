@@ -21,6 +21,7 @@ from isogloss.corpora.formats import nli as nli_formats
 from isogloss.corpora.formats.parallel import FAST_ALIGN, Row, fast_align, tsv
 from isogloss.corpora.parallel import ParallelSet, zip_files
 from isogloss.corpora.verses import join_verses
+from isogloss.languages.checks import check_language
 from isogloss.languages.codes import UNKNOWN, canonical, is_language, language_of_path, pair_of_path
 
 Sources = Mapping[str, Path]
@@ -28,7 +29,7 @@ Sources = Mapping[str, Path]
 
 def read_files(paths: Mapping[str, FilePath], *, verses: Path | None, words: bool, repair: bool) -> ParallelSet:
     """One file per language: treebanks joined by sentence id, `.tsv` of XNLI and text by line, Bibles by verse."""
-    sources = {canonical(lang): Path(path) for lang, path in paths.items()}
+    sources = {check_language(lang): Path(path) for lang, path in paths.items()}
     if len(sources) < len(paths) or not sources:
         raise UsageError(f"parallel text needs one file for each of several languages, got {', '.join(paths)}")
     repairs = Repairs(repair)
@@ -46,6 +47,7 @@ def read_files(paths: Mapping[str, FilePath], *, verses: Path | None, words: boo
 
 def read_file(path: Path, *, languages: Sequence[str] | None, words: bool, repair: bool) -> ParallelSet:
     """One file with several languages: `source ||| target` of fast_align, or TSV."""
+    languages = [check_language(lang) for lang in languages] if languages else None
     repairs = Repairs(repair)
     head = read_head(path, 10)
     if head and FAST_ALIGN.recognise(bare_suffix(path), head):

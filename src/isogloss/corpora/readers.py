@@ -25,6 +25,7 @@ from isogloss.corpora.kinds.nli import NliPair
 from isogloss.corpora.kinds.qa import Question
 from isogloss.corpora.kinds.treebank import Tree
 from isogloss.corpora.parallel import ParallelSet
+from isogloss.languages.checks import check_language
 from isogloss.languages.codes import UNKNOWN, pair_code, pair_of_path
 
 T = TypeVar("T")
@@ -182,7 +183,7 @@ def _read(path: FilePath, format: Format[T], lang: str | None, repair: bool) -> 
 
 def _of_pair(corpus: Corpus[T], lang: str | None) -> Corpus[T]:
     """The corpus with the code of its language pair: `lang` ("en>fr"), or the pair that the file name states."""
-    pair = tuple(lang.split(">")) if lang else pair_of_path(corpus.origin)
+    pair = tuple(check_language(lang).split(">")) if lang else pair_of_path(corpus.origin)
     if lang and len(pair or ()) != 2:
         raise UsageError(f"a language pair is written 'en>fr', not '{lang}'")
     return replace(corpus, lang=pair_code(*pair) if pair else UNKNOWN)

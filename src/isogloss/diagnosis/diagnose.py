@@ -44,7 +44,7 @@ from isogloss.diagnosis.study_runner import StudyOutcome, StudyRunner, concatena
 from isogloss.diagnosis.treatments import DiagnosisInputs, StudyDocument, TrainingSizes, fit_batch_sizes
 from isogloss.diagnosis.verdict import Verdict, system_scores
 from isogloss.diagnosis.zero_shot import candidate_treatments, estimate_score, transfer_study
-from isogloss.languages.codes import canonical
+from isogloss.languages.checks import check_language
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.results.rows.results import Results
 from isogloss.store.entries import Store
@@ -114,7 +114,7 @@ def diagnose(
         on_progress: Called with a sentence at the start of every part.
     """
     check_name(task, TASKS, "task")
-    folder, code = Path(out or f"diagnosis-{lang}").absolute(), canonical(lang)
+    folder, code = Path(out or f"diagnosis-{lang}").absolute(), check_language(lang)
     corpora = laboratory_corpora(code, {"train": train, "dev": dev, "test": test, "text": text}, labelled=not source)
     inputs = collect_inputs(model, code, task, folder, corpora)
     sources = labelled_sources(source or {}, folder)

@@ -12,6 +12,7 @@ from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.readers import read_lexicon
 from isogloss.diagnosis.treatments import DiagnosisInputs, TrainingSizes
+from isogloss.languages.checks import check_language
 from isogloss.languages.codes import canonical
 from isogloss.languages.scripts import LATIN_SCRIPT, script_of
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -95,7 +96,7 @@ def sentences(inputs: DiagnosisInputs, limit: int) -> list[str]:
 def labelled_sources(source: Mapping[str, tuple[CorpusInput, CorpusInput]], folder: Path) -> Sources:
     """References to labelled data of other languages, by language code."""
     return {
-        canonical(lang): (references(f"{lang}-train", train, folder), references(f"{lang}-dev", dev, folder))
+        check_language(lang): (references(f"{lang}-train", train, folder), references(f"{lang}-dev", dev, folder))
         for lang, (train, dev) in source.items()
     }
 

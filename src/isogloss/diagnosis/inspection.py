@@ -13,7 +13,7 @@ from isogloss.diagnosis.inputs import LABORATORY_PARALLEL, sentences
 from isogloss.diagnosis.remedies.remedy import LanguageFindings
 from isogloss.diagnosis.source_ranking import Ranking, measured_similarity, rank_sources
 from isogloss.diagnosis.treatments import DiagnosisInputs
-from isogloss.languages.codes import canonical
+from isogloss.languages.checks import check_language
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.pretraining_languages import seen_languages
 from isogloss.models.tokenization.statistics import TokenizerStatistics, tokenizer_statistics
@@ -52,7 +52,7 @@ def inspect_model(
     parallel_set = _parallel_set(parallel, inputs.lang, seen)
     lines = {inputs.lang: sentences(inputs, COMPARABLE_LINES)}
     lines |= {
-        canonical(lang): list(read_corpora(corpus, "text", lang=lang)[:COMPARABLE_LINES])
+        check_language(lang): list(read_corpora(corpus, "text", lang=lang)[:COMPARABLE_LINES])
         for lang, corpus in comparable.items()
     }
     candidates = [*sources, *(parallel_set.languages if parallel_set else ()), *lines, *sorted(seen or ())]

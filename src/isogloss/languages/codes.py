@@ -1,7 +1,9 @@
 """Language codes: one canonical code per language, and the language that a file name states.
 
-Codes are BCP-47 as standardised by `langcodes`; members of a macro-language get its code (`eng` → `en`, `cmn` → `zh`,
-`arb` → `ar`), so that corpora from different sources agree.
+Codes are BCP-47 as standardised by `langcodes`: the shortest code of a language (`eng` → `en`, `kur` → `ku`). The
+languages of a macro-language are kept apart (`kmr`, `ckb` and `ku` are three codes), with one exception: where the code
+of the macro-language is in common use for one standard language, that language gets it (`STANDARD_LANGUAGES`:
+`cmn` → `zh`, `arb` → `ar`), so that corpora from different sources agree.
 """
 
 from __future__ import annotations
@@ -14,6 +16,12 @@ from pathlib import Path
 import langcodes
 
 UNKNOWN = "und"  # "undetermined" in BCP-47
+
+# the language that UD treebanks, Wikipedias and model cards mean by the code of the macro-language
+STANDARD_LANGUAGES = {
+    "als": "sq", "arb": "ar", "azj": "az", "cmn": "zh", "ekk": "et", "khk": "mn", "lvs": "lv", "npi": "ne",
+    "ory": "or", "pes": "fa", "plt": "mg", "swh": "sw", "uzn": "uz", "ydd": "yi", "zsm": "ms",
+}  # fmt: skip
 
 # file names of common datasets; the first group is the language
 FILE_NAMES = (
@@ -45,13 +53,14 @@ NOT_LANGUAGES = {
 def canonical(code: str) -> str:
     """The canonical form of a language code.
 
-    >>> canonical("eng"), canonical("cmn"), canonical("ckb")
-    ('en', 'zh', 'ckb')
+    >>> canonical("eng"), canonical("cmn"), canonical("kmr")
+    ('en', 'zh', 'kmr')
     """
     try:
-        return langcodes.standardize_tag(code, macro=True)
+        language, *rest = langcodes.standardize_tag(code).split("-")
     except langcodes.LanguageTagError:
         return code
+    return "-".join([STANDARD_LANGUAGES.get(language, language), *rest])
 
 
 def pair_code(source: str, target: str) -> str:

@@ -25,7 +25,7 @@ from isogloss.languages.pretrained import base_language, pretrained_in
 
 MERGED_SCRIPTS = {"Hans": "Hani", "Hant": "Hani", "Kore": "Hang"}  # as `script_of` returns them
 SKIPPED_BRANCHES = {"Classical Indo-European"}  # groups of Glottolog that are not branches in the usual sense
-CACHE_FILE_VERSION = 1  # of the cached file: increase it when its content changes
+CACHE_FILE_VERSION = 2  # of the cached file: increase it when its content changes
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,13 @@ def _gather() -> list[tuple[str, str, str, list[str], list[str]]]:
     macro_members: dict[str, Any] = {}
     for languoid in qq.Database.load().all_languoids:
         iso = languoid.iso_639_3
-        if iso:
-            code = canonical(iso)
-            (with_own_code if langcodes.standardize_tag(iso) == code else macro_members).setdefault(code, languoid)
+        if not iso:
+            continue
+        tag, macro_tag = langcodes.standardize_tag(iso), langcodes.standardize_tag(iso, macro=True)
+        if tag == canonical(iso):
+            with_own_code.setdefault(tag, languoid)
+        if tag != macro_tag:
+            macro_members.setdefault(macro_tag, languoid)
     rows = []
     for code in sorted({*with_own_code, *macro_members}):
         languoids = [languages[code] for languages in (with_own_code, macro_members) if code in languages]

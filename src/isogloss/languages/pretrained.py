@@ -30,6 +30,9 @@ PRETRAINING_LISTS = {
     "XGLM": "ar bg bn ca de el en es et eu fi fr hi ht id it ja ko my pt qu ru sw ta te th tr ur vi zh",
 }
 
+# which language of a macro-language the text of a list is in, where its authors say so: "Kurdish (Kurmanji)"
+LISTED_MEMBERS = {"ku": "kmr"}
+
 
 @cache
 def pretraining_languages(model: str) -> frozenset[str]:
@@ -39,7 +42,8 @@ def pretraining_languages(model: str) -> frozenset[str]:
     (True, False)
     """
     listed = PRETRAINING_LISTS[check_name(model, PRETRAINING_LISTS, "pretraining list")]
-    return frozenset(map(base_language, listed.split()))
+    codes = {base_language(code) for code in listed.split()}
+    return frozenset(codes | {LISTED_MEMBERS[code] for code in codes & LISTED_MEMBERS.keys()})
 
 
 def pretrained_in(code: str) -> frozenset[str]:

@@ -15,7 +15,8 @@ from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import Repairs, bare_suffix, read_lines
 from isogloss.corpora.corpus import Corpus, FilePath, Format
 from isogloss.corpora.kinds.text import Line
-from isogloss.languages.codes import canonical, is_language, language_of_path
+from isogloss.languages.checks import check_language
+from isogloss.languages.codes import is_language, language_of_path
 
 TEXT_SUFFIXES = (".txt", ".text", ".raw")
 
@@ -50,12 +51,13 @@ def unparse(lines: Iterable[str]) -> Iterator[str]:
 
 def read_several(paths: Sequence[FilePath], *, lang: str | None, repair: bool) -> Corpus[str]:
     """All lines of files or folders in one language: `lang`, or the language that their names state."""
+    lang = check_language(lang) if lang else None
     repairs = Repairs(repair)
     lines = tuple(line for path in paths for line in stream(Path(path), repairs))
     origin = ", ".join(os.fspath(path) for path in paths)
     if not lines:
         raise InputError(origin, "at least one line of text", "none")
-    languages = {canonical(lang)} if lang else {language_of_path(path) for path in paths}
+    languages = {lang} if lang else {language_of_path(path) for path in paths}
     if len(languages) != 1:
         codes = ", ".join(sorted(languages))
         raise UsageError(f"text in several languages ({codes}): read each language separately, or give lang=")

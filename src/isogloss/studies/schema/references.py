@@ -16,7 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+
+from isogloss.core.errors import UnknownName
+from isogloss.languages.checks import EXPECTED, check_language, suggested_code
 
 LAB = re.compile(
     r"lab:(?P<langs>[\w,-]+)/(?P<split>train|dev|test)/(?P<number>[1-9]\d*)(?:/(?P<domain>talk|chronicle))?(?:@(?P<seed>\d+))?"
@@ -67,6 +70,16 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     """
     close = difflib.get_close_matches(name, list(names), n=1)
     return f"did you mean '{close[0]}'?" if close else ""
+
+
+def known_language(code: str) -> str:
+    """`code` as it is written, if it is a language code, otherwise an error."""
+    try:
+        check_language(code)
+    except UnknownName:
+        suggested = suggested_code(code)
+        raise SpecError(EXPECTED, repr(code), f"did you mean '{suggested}'?" if suggested else "") from None
+    return code
 
 
 def reference(value: object, info: ValidationInfo, multilingual: bool = False) -> Reference:
@@ -133,10 +146,11 @@ def _by_task(value: object, info: ValidationInfo) -> dict[str, tuple[Reference, 
 def _parallel(value: object, info: ValidationInfo) -> dict[str, Reference]:
     """A file for each language, or under "" one file with all languages."""
     if isinstance(value, Mapping):
-        return {lang: reference(text, info) for lang, text in value.items()}
+        return {known_language(lang): reference(text, info) for lang, text in value.items()}
     return {"": reference(value, info, multilingual=True)}
 
 
+LanguageCode = Annotated[str, AfterValidator(known_language)]
 Text = Annotated[tuple[Reference, ...], BeforeValidator(_references)]
 Bitexts = Annotated[tuple[Reference, ...], BeforeValidator(partial(_references, multilingual=True))]
 Corpora = Annotated[dict[str, tuple[Reference, ...]], BeforeValidator(_by_task)]

@@ -16,6 +16,7 @@ from functools import cached_property
 from isogloss.core.errors import UsageError
 from isogloss.core.hashing import hash_bytes
 from isogloss.corpora.corpus import Corpus
+from isogloss.languages.checks import check_language
 from isogloss.languages.codes import canonical
 from isogloss.languages.facts import language
 from isogloss.text.cleaning.character_model import SampleCheck, sample_check
@@ -89,9 +90,10 @@ def line_filter(
         raise UsageError("neighbours= needs a sample of the language itself: give sample= too")
     if not 1 <= shortest <= longest or not 0 <= letters <= 1:
         raise UsageError(f"expected 1 ≤ shortest ≤ longest and letters in [0, 1], got {shortest}, {longest}, {letters}")
+    lang = check_language(lang)
     scripts = frozenset([script] if script else language(lang).scripts[:1])
     check = sample_check(sample, neighbours or {}) if sample is not None else None
-    return LineFilter(canonical(lang), scripts, shortest, longest, letters, check, repeats)
+    return LineFilter(lang, scripts, shortest, longest, letters, check, repeats)
 
 
 @dataclass(frozen=True)

@@ -60,12 +60,12 @@ SCHEME = Scheme(
 )
 FINNIC = Scheme(
     name="uralic",
-    languages="myv mdf mhr mrj kpv koi udm",
+    languages="myv mdf chm mhr mrj kv kpv koi udm",
     summary="Erzya, Moksha, Mari, Komi, Udmurt → Latin in Finnic spelling",
     stages=(COMPOSED, IOTATED, all_capitals(URALIC), table(with_capitals(URALIC))),
 )
 BURYAT_STAGES = (COMPOSED, all_capitals(BURYAT), table(with_capitals(BURYAT)))
-MONGOLIC = Scheme("buryat", "Buryat → Latin", BURYAT_STAGES, languages="bxr")
+MONGOLIC = Scheme("buryat", "Buryat → Latin", BURYAT_STAGES, languages="bua bxr")
 ISO = Scheme(
     name="iso9",
     summary="Cyrillic → Latin, one character per letter (ISO 9:1995)",

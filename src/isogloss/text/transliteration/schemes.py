@@ -9,6 +9,7 @@ from functools import cache
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import Registry
+from isogloss.languages.checks import check_language
 from isogloss.languages.codes import canonical
 from isogloss.text.transliteration import laboratory, permutation
 from isogloss.text.transliteration.scheme import Scheme
@@ -46,7 +47,7 @@ def scheme_for(lang: str | None, name: str | None = None, *, seed: int = 0) -> S
     >>> scheme_for("uig").name, scheme_for("ru", "iso9").name
     ('uyghur', 'iso9')
     """
-    code = canonical(lang) if lang else None
+    code = check_language(lang) if lang else None
     if name == "permutation":
         return permutation.scheme(seed)
     if name == "laboratory" or (name is None and code in laboratory.LANGUAGES):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from isogloss.studies.schema.interventions.arguments import InterventionArguments
-from isogloss.studies.schema.references import Text
+from isogloss.studies.schema.references import LanguageCode, Text
 
 if TYPE_CHECKING:
     from isogloss.models.loading.loaded_model import LoadedModel
@@ -18,7 +18,7 @@ class ExtendVocabulary(InterventionArguments):
     stored = True
     text: Text
     size: int = Field(ge=1)
-    lang: str | None = None
+    lang: LanguageCode | None = None
     initial: Literal["mean", "random", "lexicon"] = "mean"
     lexicon: Text = ()
     seed: int = Field(0, ge=0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from isogloss.studies.schema.interventions.arguments import InterventionArguments
-from isogloss.studies.schema.references import Text
+from isogloss.studies.schema.references import LanguageCode, Text
 from isogloss.studies.schema.settings import LanguageModelValues
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ class LanguageModelArguments(InterventionArguments):
 
 class Adapt(LanguageModelArguments):
     text: Text
-    lang: str | None = None
+    lang: LanguageCode | None = None
     preset: Literal["published", "modern"] = Field("published", serialization_alias="recipe")
     epochs: float | None = Field(None, gt=0)
-    mix: dict[str, Text] = Field(default_factory=dict)
+    mix: dict[LanguageCode, Text] = Field(default_factory=dict)
     mix_share: float = Field(0.2, ge=0, lt=1)
 
     def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
@@ -45,7 +45,7 @@ class Adapt(LanguageModelArguments):
 
 class LanguageAdapter(LanguageModelArguments):
     text: Text
-    lang: str | None = None
+    lang: LanguageCode | None = None
     reduction: int = Field(2, ge=1)
     placement: Literal["pfeiffer", "houlsby"] = "pfeiffer"
     invertible: bool = True
@@ -64,7 +64,7 @@ class LanguageAdapter(LanguageModelArguments):
 
 class Pretrain(LanguageModelArguments):
     creates_model = True
-    texts: dict[str, Text]
+    texts: dict[LanguageCode, Text]
     tokenizer: Literal["wordpiece", "bpe", "unigram", "characters", "bytes"] = "wordpiece"
     vocabulary: int = Field(8000, ge=1)
     layers: int = Field(6, ge=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isogloss.languages.codes import canonical
+from isogloss.studies.schema.references import LanguageCode
 from isogloss.studies.schema.text_changes.arguments import TextArguments
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ class Transliterate(TextArguments):
     """`langs`: the languages whose corpora are transliterated; all by default."""
 
     scheme: str | None = None
-    langs: tuple[str, ...] = ()
+    langs: tuple[LanguageCode, ...] = ()
 
     def apply(self, corpus: AnyCorpus) -> AnyCorpus:
         from isogloss.text.transliteration.transliterate import transliterate
