@@ -78,7 +78,7 @@ def test_a_network_with_one_answer_for_all_is_told_of(bert: LoadedModel) -> None
         "test": {"qlb": lab.nli("qlb", "test", 2)},
     }
     stuck = replace(TASKS["nli"], predict=lambda _network, batch, _labels: ["neutral"] * len(batch.first_row))
-    with pytest.warns(UserWarning, match="degenerate, all items of the dev set get the same prediction") as told:
+    with pytest.warns(UserWarning, match="degenerate, one class is predicted for the whole dev set") as told:
         results = run(bert, task=stuck, seeds=[3], **pairs)
     assert f"nli qla seed 3, run {results.frame['run'][0]}: " in str(told[0].message)
 

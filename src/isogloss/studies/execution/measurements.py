@@ -12,7 +12,7 @@ from isogloss.studies.execution.corpus_loader import CorpusLoader, load_bitexts
 from isogloss.studies.execution.models import finetuned_network, measured_model
 from isogloss.studies.execution.worker_context import WorkerContext
 from isogloss.studies.planning.stages import DistancesStage, EvaluationStage, SimilarityStage
-from isogloss.training.finetuning.stored_results import write_evaluation
+from isogloss.training.finetuning.stored_results import write_evaluation, write_log
 from isogloss.training.finetuning.target_evaluation import evaluate_targets
 
 
@@ -26,6 +26,7 @@ def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: Wor
     facts: dict[str, str | int] = {"run": stage.id, "model": "", "changes": "", "seed": stage.seed}
     results = evaluate_targets(network, loader.task(network.model), source, dev, targets, facts)
     write_evaluation(results, folder)
+    write_log(network.log, folder)
 
 
 def compute_similarity(stage: SimilarityStage, folder: Path | None, context: WorkerContext) -> None:

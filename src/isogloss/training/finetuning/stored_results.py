@@ -1,15 +1,15 @@
 """Fine-tuned networks and evaluations as entries of a store: read if they exist, else computed and written.
 
 entries/finetuned/ID/    model/ (see `finetuned_files`), log.tsv (one row per epoch)
-entries/evaluation/ID/   rows.parquet (scores), predictions.parquet
+entries/evaluation/ID/   rows.parquet (scores), predictions.parquet; of studies also log.tsv, as above
 work/ID/checkpoints/     of a fine-tuning that is not finished
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,10 +21,12 @@ from isogloss.store.entries import Damaged, Entry, Store
 from isogloss.tasks.task import Task
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import init_distributed
+from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.finetuning.finetune import FineTuned
 from isogloss.training.finetuning.finetuned_files import load_finetuned, save_finetuned
 
 LOCK_POLL_SECONDS = 1.0
+LOG_FILE = "log.tsv"
 T = TypeVar("T")
 
 
@@ -90,13 +92,25 @@ def finetuned_checkpoints(store: Store, id: str, steps: int | None = None, min_s
 def write_finetuned(tuned: FineTuned, folder: Path) -> None:
     """Write network and log of a fine-tuning into the folder of an entry."""
     save_finetuned(tuned, folder / "model")
-    log = pl.DataFrame([asdict(metrics) for metrics in tuned.log])
-    (folder / "log.tsv").write_text(log.write_csv(separator="\t"), encoding="utf-8")
+    write_log(tuned.log, folder)
 
 
 def read_finetuned(folder: Path, device: str | torch.device | None = None, task: Task | None = None) -> FineTuned:
     """The network that `write_finetuned` wrote; `task` only if it is not registered."""
-    return load_finetuned(folder / "model", device=device, task=task)
+    return replace(load_finetuned(folder / "model", device=device, task=task), log=read_log(folder))
+
+
+def write_log(log: Sequence[EpochMetrics], folder: Path) -> None:
+    """Write the metrics of every epoch into the folder of an entry."""
+    frame = pl.DataFrame([asdict(metrics) for metrics in log])
+    (folder / LOG_FILE).write_text(frame.write_csv(separator="\t"), encoding="utf-8")
+
+
+def read_log(folder: Path) -> tuple[EpochMetrics, ...]:
+    """The log that `write_log` wrote; empty if there is none."""
+    path = folder / LOG_FILE
+    rows = pl.read_csv(path, separator="\t").to_dicts() if path.is_file() and path.stat().st_size > 1 else []
+    return tuple(EpochMetrics(**row) for row in rows)
 
 
 def write_evaluation(results: Results, folder: Path) -> None:

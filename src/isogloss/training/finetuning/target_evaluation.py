@@ -14,6 +14,7 @@ from isogloss.models.interventions.adapters import UseAdapter
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
 from isogloss.tasks.task import Task
 from isogloss.training.finetuning.adapter_swapping import swap_adapter
+from isogloss.training.finetuning.convergence import predicts_one_class
 from isogloss.training.finetuning.evaluation import Evaluation, evaluate
 from isogloss.training.finetuning.finetune import FineTuned
 
@@ -43,24 +44,13 @@ def evaluate_targets(
         swapped = swap_adapter(tuned, adapter)
         evaluations |= evaluate(swapped.network, swapped.task, swapped.model, {key: corpora[key]}, swapped.labels)
     evaluations = {key: evaluations[key] for key in corpora}
-    if is_degenerate(evaluations["dev", source]):
+    on_dev = evaluations["dev", source]
+    if predicts_one_class(on_dev.predictions, on_dev.gold):
         run = f"{task.name} {source} seed {run_columns['seed']}, run {run_columns['run']}"
         advice = "the network has learnt nothing; a lower learning rate may help"
-        warnings.warn(f"{run}: degenerate, all items of the dev set get the same prediction; {advice}", stacklevel=2)
+        warnings.warn(f"{run}: degenerate, one class is predicted for the whole dev set; {advice}", stacklevel=2)
     shared = {**run_columns, "task": task.name, "source": source}
     return Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy())
-
-
-def is_degenerate(evaluation: Evaluation) -> bool:
-    """Whether all items got the same prediction although their gold labels differ, as after diverged training.
-
-    >>> is_degenerate(Evaluation(["yes", "yes"], ["yes", "no"], {}, {}))
-    True
-    >>> is_degenerate(Evaluation(["yes", "yes"], ["yes", "yes"], {}, {}))
-    False
-    """
-    constant = [all(value == values[0] for value in values) for values in (evaluation.predictions, evaluation.gold)]
-    return constant == [True, False]
 
 
 def result_rows(evaluations: Evaluations, run_columns: RunColumns) -> pl.DataFrame:

@@ -7,6 +7,7 @@ Interrupted runs resume, finished runs are read, and new test sets are evaluated
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from isogloss.training.engine.distributed import init_distributed
 from isogloss.training.engine.identity import corpus_identity, model_identity
 from isogloss.training.engine.progress import EpochMetrics
 from isogloss.training.engine.settings import Precision, TrainingSettings, settings_for
+from isogloss.training.finetuning.convergence import unfinished_training
 from isogloss.training.finetuning.finetune import ExtraLoss, FineTuned, check_corpus, finetune
 from isogloss.training.finetuning.stored_results import (
     finetuned_checkpoints,
@@ -196,6 +198,8 @@ class Experiment:
             tuned = read_or_compute(
                 self.store, id, read=read, compute=train, write=write_finetuned, device=model.device
             )
+            if unfinished := unfinished_training(tuned.log):
+                warnings.warn(f"{self.task.name} {self.train.lang} seed {seed}: {unfinished}", stacklevel=2)
             return evaluate_targets(tuned, self.task, self.train.lang, self.dev, self.test, run_columns, self.swap)
 
         evaluation = f"evaluation-{digest(run, self._tests_identity())}"
