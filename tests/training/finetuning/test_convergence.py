@@ -77,4 +77,6 @@ def test_transfer_warns_of_training_that_is_too_short(
             warnings.simplefilter("always")
             ig.transfer(bert, "pos", treebank(8), treebank(4), tests, epochs=1, batch=8, out=tmp_path)
         texts = [str(message.message) for message in messages if "still falls" in str(message.message)]
-        assert [text.partition(" (")[0] for text in texts] == ["pos en seed 0: the training loss still falls"] * unfinished
+        assert [text.partition(" (")[0] for text in texts] == [
+            "pos en seed 0: the training loss still falls"
+        ] * unfinished
