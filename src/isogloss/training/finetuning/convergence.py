@@ -1,7 +1,7 @@
 """Whether a network was trained to its best: a loss that still falls, and a network that predicts one class.
 
-A training was too short if its last epoch has the best dev score, and the training loss of that epoch is lower than that
-of the epoch before by more than `MAX_LAST_LOSS_FALL_SHARE`. A training of one epoch cannot be judged.
+A training was too short if its last epoch has the best dev score, and the training loss of that epoch is lower than
+that of the epoch before by more than `MAX_LAST_LOSS_FALL_SHARE`. A training of one epoch cannot be judged.
 """
 
 from __future__ import annotations
