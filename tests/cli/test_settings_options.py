@@ -26,12 +26,15 @@ from isogloss.studies.schema.settings import (
     LANGUAGE_MODEL_SETTINGS,
     SettingsOf,
 )
+from isogloss.tasks.scoring import ScoringSettings
 from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 from isogloss.training.engine.budget import Budget
 from isogloss.training.engine.settings import NoisyTrainingSettings
 from isogloss.training.language_modeling.settings import LanguageModelSettings
 
-CLASSES = [NoisyTrainingSettings, LanguageModelSettings, Budget, PairOptions, LossOptions, AdjustmentSettings]
+CLASSES = [
+    NoisyTrainingSettings, ScoringSettings, LanguageModelSettings, Budget, PairOptions, LossOptions, AdjustmentSettings
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def test_a_new_field_appears_in_dataclass_study_file_and_command_line() -> None:
 @pytest.mark.parametrize(
     ("command", "kinds", "in_study_files", "no_option"),
     [
-        (transfer, [NoisyTrainingSettings], FINE_TUNING_SETTINGS, set()),
+        (transfer, [NoisyTrainingSettings, ScoringSettings], FINE_TUNING_SETTINGS, set()),
         (adjust, [PairOptions, LossOptions, AdjustmentSettings], ADJUSTMENT_SETTINGS, set()),
         (pretrain, [LanguageModelSettings], LANGUAGE_MODEL_SETTINGS, set()),
         (adapt, [LanguageModelSettings], LANGUAGE_MODEL_SETTINGS, {"objective"}),  # that of the model

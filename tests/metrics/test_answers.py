@@ -11,7 +11,7 @@ from shared_data import shared
 from isogloss.core.errors import UnknownName, UsageError
 from isogloss.core.files import read_text
 from isogloss.core.seeds import Chance
-from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, answer_counts, normalise
+from isogloss.metrics.answers import MLQA_ARTICLES, MlqaCounts, SquadCounts, answer_counts, normalise
 from isogloss.metrics.counts import total
 
 # Exact match and F1 in percent, by the official scripts, of the answers that `with_errors` makes from these files:
@@ -98,19 +98,29 @@ def test_normalisation(text: str, lang: str | None, expected: str) -> None:
 def test_normalised_text_is_clean_and_matches_itself(text: str, lang: str) -> None:
     clean = normalise(text, lang)
     assert clean == " ".join(clean.split())
-    assert answer_counts([text], text, lang) == AnswerCounts(1, float(bool(clean)), 1)
+    assert answer_counts([text], text, lang) == MlqaCounts(1, float(bool(clean)), 1)
 
 
 def test_the_best_of_several_gold_answers_counts_for_each_score_alone() -> None:
-    assert answer_counts(["red house", "blue house by the sea"], "the blue house") == AnswerCounts(0, 2 * 2 / 6, 1)
-    assert answer_counts(["x y", "x"], "an x") == AnswerCounts(1, 1.0, 1)
-    assert answer_counts(["x x y"], "x x x") == AnswerCounts(0, 2 * 2 / 6, 1)
+    assert answer_counts(["red house", "blue house by the sea"], "the blue house") == SquadCounts(0, 2 * 2 / 6, 1)
+    assert answer_counts(["x y", "x"], "an x") == SquadCounts(1, 1.0, 1)
+    assert answer_counts(["x x y"], "x x x") == SquadCounts(0, 2 * 2 / 6, 1)
 
 
 def test_answers_of_nothing_match_but_share_no_token() -> None:
     """As in both official scripts; SQuAD 2's gives them an F1 of 1."""
-    assert answer_counts(["the"], "...") == AnswerCounts(1, 0.0, 1)
-    assert answer_counts(["x"], "") == AnswerCounts(0, 0.0, 1)
+    assert answer_counts(["the"], "...") == SquadCounts(1, 0.0, 1)
+    assert answer_counts(["x"], "") == SquadCounts(0, 0.0, 1)
+
+
+def test_counts_of_different_scripts_are_not_added() -> None:
+    squad, mlqa = answer_counts(["x"], "x"), answer_counts(["x"], "x", "en")
+    assert (squad.scorer, mlqa.scorer) == ("squad", "mlqa")
+    with pytest.raises(UsageError, match="only counts of one kind can be added, got MlqaCounts and SquadCounts"):
+        total([squad, mlqa])
+    with pytest.raises(TypeError):
+        squad + mlqa
+    assert (squad + squad).total == 2
 
 
 def test_wrong_arguments() -> None:

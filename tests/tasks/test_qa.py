@@ -16,8 +16,9 @@ from shared_data import shared
 
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.formats import FORMATS
-from isogloss.corpora.kinds.qa import Answer, Question
+from isogloss.corpora.kinds.qa import MLQA, SQUAD, TYDI, Answer, Question
 from isogloss.corpora.readers import read_qa
+from isogloss.metrics.answers import SquadCounts
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks import qa
@@ -169,11 +170,14 @@ def test_the_loss_is_the_mean_over_windows(tiny: Tiny) -> None:
     assert qa.loss(Fixed(start, end), batch).item() == pytest.approx(np.mean(losses), rel=1e-5)
 
 
-def test_scores_follow_the_paragraphs_language() -> None:
+def test_scores_follow_the_data_set_and_the_language_of_the_paragraph() -> None:
     item = Question("q", "¿?", "en la casa", (Answer("casa", 6),), context_lang="es", question_lang="en")
-    assert qa.count(qa.gold(item), (3, 10)).exact_match == 1.0, "MLQA drops the Spanish article"
-    assert qa.count(qa.gold(replace(item, context_lang="pt")), (3, 10)).exact_match == 0.0
-    assert qa.count(qa.gold(replace(item, context_lang="pt")), (3, 10)).f1 == pytest.approx(2 / 3)
+    mlqa = replace(item, data_set=MLQA)
+    assert qa.count(qa.gold(mlqa), (3, 10)).exact_match == 1.0, "MLQA drops the Spanish article"
+    for squad in (item, replace(item, data_set=SQUAD), replace(item, data_set=TYDI), replace(mlqa, context_lang="pt")):
+        assert qa.count(qa.gold(squad), (3, 10)) == SquadCounts(0, pytest.approx(2 / 3), 1)
+    assert qa.count(qa.gold(item, scorer="mlqa"), (3, 10)).exact_match == 1.0
+    assert qa.count(qa.gold(mlqa, scorer="squad"), (3, 10)).exact_match == 0.0
 
 
 def test_an_empty_paragraph_has_an_empty_answer(tiny: Tiny) -> None:

@@ -9,17 +9,23 @@ from typer import Argument, Option
 
 from isogloss.cli.arguments import Device, Repair
 from isogloss.cli.screen import library_warnings, print_written, show_table
+from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import read_corpus_for
 from isogloss.core.errors import UsageError
+from isogloss.core.settings import SettingValues
+from isogloss.tasks.scoring import ScoringSettings, with_scorer
 
 
+@with_settings("scoring", ScoringSettings)
 def predict(
+    *,
     model: Annotated[Path, Argument(help="Folder of a fine-tuned model, as saved by `isogloss transfer --out`.")],
     file: Annotated[Path, Argument(help="Corpus of the kind that the task of the model needs.")],
     output: Annotated[
         Path | None, Option("--out", "-o", help="File for the corpus with predictions, in the format of the input.")
     ] = None,
     score: Annotated[bool, Option("--score", help="Score predictions against the annotation of the corpus.")] = False,
+    scoring: SettingValues,
     lang: Annotated[str | None, Option(help="Language code; by default taken from the file name.")] = None,
     repair: Repair = False,
     device: Device = None,
@@ -28,17 +34,24 @@ def predict(
     from isogloss.training.finetuning.evaluation import annotate_corpus, predict, score_predictions
     from isogloss.training.finetuning.finetuned_files import load_finetuned
 
+    if scoring and not score:
+        raise UsageError("--scorer: expected --score too, got a scorer without scores")
     if output is None and not score:
         raise UsageError("expected --out FILE for predictions, --score for scores, or both, got neither")
     tuned = load_finetuned(model, device=device)
     corpus = read_corpus_for(tuned.task, file, lang, repair)
-    gold = [tuned.task.gold(item) for item in corpus] if score else []
+    task = with_scorer(tuned.task, **scoring)
+    gold = [task.gold(item) for item in corpus] if score else []
     with library_warnings():
+        if score:
+            task.check_gold(corpus)
         examples = tuned.task.encode(tuned.model, corpus, tuned.labels)
         predictions = predict(tuned.network, tuned.task, tuned.model, examples, tuned.labels)
     if score:
-        scores = score_predictions(tuned.task, gold, predictions).scores
-        show_table(f"{tuned.task.name}, {file}", ("metric", "score"), ((k, f"{v:.4f}") for k, v in scores.items()))
+        evaluation = score_predictions(task, gold, predictions)
+        scorer = f" (scorer {evaluation.scorer})" if evaluation.scorer else ""
+        rows = ((metric, f"{value:.4f}") for metric, value in evaluation.scores.items())
+        show_table(f"{task.name}, {file}{scorer}", ("metric", "score"), rows)
     if output is not None:
         annotate_corpus(tuned.task, corpus, predictions).write(output)
         print_written(output)

@@ -50,9 +50,8 @@ def library_warnings() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for warning in caught:
-        if warning.category is UserWarning:
-            print_note(str(warning.message))
+    for message in dict.fromkeys(str(warning.message) for warning in caught if warning.category is UserWarning):
+        print_note(message)
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import read_corpus_for, resumable, training_bar
 from isogloss.core.errors import UsageError
 from isogloss.core.settings import SettingValues
+from isogloss.tasks.scoring import ScoringSettings, with_scorer
 from isogloss.training.engine.settings import NoisyTrainingSettings
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from isogloss.training.adjustment.replay import AlignmentReplay
 
 
+@with_settings("scoring", ScoringSettings)
 @with_settings("settings", NoisyTrainingSettings, default_of_required="published value of the task")
 def transfer(
     *,
@@ -34,6 +36,7 @@ def transfer(
     source: Annotated[str | None, Option(help="Code of the source language; by default from the file names.")] = None,
     seeds: Annotated[str, Option(help="Number of seeds, or a list: 5 means 0,1,2,3,4; '3,' means seed 3.")] = "1",
     settings: SettingValues,
+    scoring: SettingValues,
     vectors: Annotated[Path | None, Option(help="Word vectors for bilstm: lines of a word and its numbers.")] = None,
     reinit: Annotated[
         str | None, Option(help="Layers to re-initialise before fine-tuning: 1-2, 1,3,5-8, all or embeddings.")
@@ -99,7 +102,8 @@ def transfer(
     reinitialised = [] if reinit is None else [reinit_layers(reinit)]
     interventions = [*reinitialised, *adapters.adapter_interventions(adapter, task_adapter, placement, lora)]
     swapped = adapters.swapped_adapters(swap, weights)
-    chosen_task, seed_numbers, files = TASKS[task], parse_seeds(seeds), files_by_language(test, "--test")
+    seed_numbers, files = parse_seeds(seeds), files_by_language(test, "--test")
+    chosen_task = with_scorer(TASKS[task], **scoring)
     if predict:
         _check_pattern(predict, list(files), seed_numbers)
     train_corpus = read_corpus_for(chosen_task, train, source, repair)
@@ -144,7 +148,8 @@ def transfer(
         )
     if not init_distributed().is_main:
         return
-    table = results.table().select("target", "metric", "mean", "sd", "gap", "seeds", "n")
+    scorer = ["scorer"] if chosen_task.scorers else []
+    table = results.table().select("target", "metric", *scorer, "mean", "sd", "gap", "seeds", "n")
     show_frame(f"{chosen_task.name}, trained on {results.frame['source'][0]}", table, ".4g")
     for path in write or ():
         results.write(path)

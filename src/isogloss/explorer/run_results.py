@@ -7,6 +7,7 @@ import polars as pl
 from isogloss.explorer.snapshot import Snapshot
 from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
 from isogloss.results.rows.results import RESULT_COLUMNS
+from isogloss.results.rows.stored_rows import with_schema
 from isogloss.results.rows.study_reader import RecordedRuns, all_labels, measurements, read_distances, read_entries
 from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults
 from isogloss.store.entries import Store
@@ -35,7 +36,7 @@ def score_rows(snapshot: Snapshot, recorded: RecordedRuns) -> pl.DataFrame:
         return pl.DataFrame(schema=RESULT_COLUMNS)
     runs = pl.DataFrame(labels, infer_schema_length=None).with_columns(pl.col("number").cast(pl.UInt32))
     rows = runs.join(snapshot.rows, on="number", maintain_order="left_right")
-    return rows.select(pl.col(name).cast(kind) for name, kind in RESULT_COLUMNS.items())
+    return with_schema(rows, RESULT_COLUMNS)
 
 
 def curve_rows(snapshot: Snapshot, recorded: RecordedRuns, store: Store) -> pl.DataFrame:

@@ -14,6 +14,7 @@ import polars as pl
 
 from isogloss.core.errors import UnknownName
 from isogloss.results.comparisons.transfer_means import other_language
+from isogloss.results.rows.stored_rows import read_rows, with_schema
 from isogloss.store.entries import Damaged, Store
 from isogloss.store.study_records import Record, Run
 
@@ -22,6 +23,7 @@ SCORE_COLUMNS = {
     "target": pl.String,
     "split": pl.String,
     "metric": pl.String,
+    "scorer": pl.String,
     "value": pl.Float64,
     "n": pl.Int64,
 }
@@ -95,11 +97,9 @@ def _read_scores(store: Store, ids: Iterable[str], first: int) -> tuple[pl.DataF
     numbers = {id: number for number, id in enumerate(paths, first)}
     if not paths:
         return pl.DataFrame(schema={**SCORE_COLUMNS, "source": pl.String}), numbers, damaged
-    numbered = pl.LazyFrame({"path": list(paths.values()), "number": list(numbers.values())})
-    files = pl.scan_parquet(list(paths.values()), include_file_paths="path")
-    rows = files.join(numbered, on="path", maintain_order="left")
-    columns = [pl.col(name).cast(kind) for name, kind in SCORE_COLUMNS.items()]
-    return rows.select(*columns, "source").collect(), numbers, damaged
+    numbered = pl.DataFrame({"path": list(paths.values()), "number": list(numbers.values())})
+    rows = numbered.join(read_rows(paths.values()), on="path", maintain_order="left_right")
+    return with_schema(rows, {**SCORE_COLUMNS, "source": pl.String}), numbers, damaged
 
 
 def _summaries(rows: pl.DataFrame, ids: list[str], first: int) -> dict[str, dict[str, Summary]]:

@@ -1,8 +1,11 @@
-"""Exact match and token F1 of extracted answers, with the normalisation of SQuAD v1.1 or of MLQA.
+"""Exact match and token F1 of extracted answers, as computed by the official scripts of SQuAD v1.1 and of MLQA.
 
-SQuAD lower-cases and removes ASCII punctuation and the English articles. MLQA removes the punctuation of every script
-and the articles of the answer's language, and splits Chinese into characters. XQuAD and TyDi are scored
-like SQuAD in every language. References: Rajpurkar et al. 2016, Lewis et al. 2020.
+The SQuAD script lower-cases and removes ASCII punctuation and the English articles. The MLQA script removes the
+punctuation of every script and the articles of the answer's language, and splits Chinese into characters. XQuAD and
+TyDi-GoldP are scored with the SQuAD script in every language. The two give different numbers even in English, so each
+has its own class of counts, and counts of both cannot be added.
+
+References: Rajpurkar et al. 2016, Lewis et al. 2020.
 """
 
 from __future__ import annotations
@@ -51,19 +54,28 @@ class AnswerCounts(Counts):
         return ratio(self.overlap, self.total)
 
 
+class SquadCounts(AnswerCounts):
+    scorer = "squad"
+
+
+class MlqaCounts(AnswerCounts):
+    scorer = "mlqa"
+
+
 def answer_counts(gold: Sequence[str], predicted: str, mlqa: str | None = None) -> AnswerCounts:
     """The counts of one question: the best match with any of its gold answers.
 
-    `mlqa` is the language of the answer and selects MLQA's normalisation; without it SQuAD's is used.
+    `mlqa` is the language of the answer and selects the script of MLQA; without it that of SQuAD is used.
 
     >>> answer_counts(["the red house", "a house"], "red house.")
-    AnswerCounts(exact=1, overlap=1.0, total=1)
+    SquadCounts(exact=1, overlap=1.0, total=1)
     """
     if not gold:
         raise UsageError("a question needs at least one gold answer, got none: remove unanswerable questions")
     answer = normalise(predicted, mlqa)
     answers = [normalise(text, mlqa) for text in gold]
-    return AnswerCounts(int(answer in answers), max(_overlap(text.split(), answer.split()) for text in answers), 1)
+    counts = SquadCounts if mlqa is None else MlqaCounts
+    return counts(int(answer in answers), max(_overlap(text.split(), answer.split()) for text in answers), 1)
 
 
 def normalise(text: str, mlqa: str | None = None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from isogloss.core.errors import UsageError
 
@@ -17,7 +17,12 @@ T = TypeVar("T")
 
 
 class Counts:
-    """Base class of counts: frozen dataclasses of numbers that add field by field."""
+    """Base class of counts: frozen dataclasses of numbers that add field by field.
+
+    `scorer` is the scoring script, for metrics that several scripts compute differently.
+    """
+
+    scorer: ClassVar[str] = ""
 
     def __add__(self: C, other: C) -> C:
         if type(other) is not type(self):
@@ -34,6 +39,8 @@ def total(counts: Sequence[C]) -> C:
     """
     if not counts:
         raise UsageError("no examples to score: the corpus is empty")
+    if len(kinds := {type(each).__name__ for each in counts}) > 1:
+        raise UsageError(f"only counts of one kind can be added, got {' and '.join(sorted(kinds))}")
     return type(counts[0])(*map(sum, zip(*(vars(each).values() for each in counts), strict=True)))
 
 

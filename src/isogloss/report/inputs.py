@@ -15,6 +15,7 @@ from isogloss.core.files import open_binary
 from isogloss.results.rows.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import HISTOGRAM_COLUMNS, NO_DISTANCES, DistanceHistograms
 from isogloss.results.rows.results import RESULT_COLUMNS, Results, Schema
+from isogloss.results.rows.stored_rows import with_schema
 from isogloss.results.rows.study_reader import read_study_results
 from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults
 from isogloss.store.entries import MARK, Store
@@ -102,7 +103,7 @@ def inputs_from_files(paths: Sequence[PathLike]) -> ReportInputs:
         frames[kind].append(_cast(frame, schema, path))
     rows, curves, predictions, histograms = frames.values()
     results = StudyResults(
-        pl.concat(rows, how="diagonal").select(*RESULT_COLUMNS) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
+        with_schema(pl.concat(rows, how="diagonal"), RESULT_COLUMNS) if rows else pl.DataFrame(schema=RESULT_COLUMNS),
         pl.concat(predictions, how="diagonal_relaxed").lazy() if predictions else pl.LazyFrame(),
         Curves(with_run_columns(pl.concat(curves, how="diagonal"))) if curves else StudyResults(pl.DataFrame()).curves,
     )
@@ -142,7 +143,7 @@ def _read(path: Path) -> pl.DataFrame:
 
 def _kind(frame: pl.DataFrame, path: Path) -> tuple[str, Schema]:
     columns = set(frame.columns)
-    if RESULT_COLUMNS.keys() <= columns:
+    if RESULT_COLUMNS.keys() - {"scorer"} <= columns:
         return "rows", RESULT_COLUMNS
     if columns >= PREDICTION_COLUMNS:
         return "predictions", {}

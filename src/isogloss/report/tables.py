@@ -72,11 +72,12 @@ def _scores(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[Name
     """Scores and gaps of every experiment; the main table if there is nothing to compare."""
     for (task, metric), rows in statistics.scores.group_by("task", "metric", maintain_order=True):
         distinct = [name for name in ("study", "model", "changes", "source") if rows[name].n_unique() > 1]
+        scorer = ["scorer"] if rows["scorer"].str.len_chars().sum() else []
         scores = with_published_scores(rows, inputs)
         published = ["published"] if scores["published"].count() else []
         columns = ["mean", *published, "sd", "gap", "gap_sd"]
         in_points = scores.with_columns(pl.col(name) * POINTS_PER_UNIT for name in columns)
-        shown = in_points.select(*distinct, "target", *columns, "seeds", "n")
+        shown = in_points.select(*distinct, "target", *scorer, *columns, "seeds", "n")
         yield NamedTable(
             f"scores-{task}-{metric}",
             f"Scores: {task}, {metric}",

@@ -2,8 +2,8 @@
 
 The question is followed by overlapping windows of the paragraph. In training, a window that does not contain the whole
 answer is labelled with its first token, as is usual for SQuAD. The answer is the best span of all windows by the sum of
-its two scores (see `texts.py`). Answers are normalised as in MLQA if the paragraph is in one of its languages, else as
-in SQuAD.
+its two scores (see `texts.py`). Answers of MLQA are scored as by its script, those of all other data sets as by the
+script of SQuAD.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from torch import Tensor, nn
 
 from isogloss.core.errors import UsageError, shown
 from isogloss.corpora.corpus import Corpus
-from isogloss.corpora.kinds.qa import Answer, Question
-from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, answer_counts
+from isogloss.corpora.kinds.qa import MLQA, UNKNOWN_DATA_SET, Answer, Question
+from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, MlqaCounts, SquadCounts, answer_counts
 from isogloss.models.heads.task_head import SPAN_LABELS, with_head
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
@@ -42,6 +42,7 @@ class Reference(NamedTuple):
     context: str
     answers: tuple[str, ...]
     lang: str
+    scorer: str
 
 
 def labels(corpus: Corpus[Question]) -> Labels:
@@ -126,14 +127,40 @@ def count(gold: Reference, predicted: Sequence[int]) -> AnswerCounts:
     1.0
     """
     answer = gold.context[predicted[0] : predicted[1]]
-    return answer_counts(gold.answers, answer, gold.lang if gold.lang in MLQA_ARTICLES else None)
+    return answer_counts(gold.answers, answer, gold.lang if gold.scorer == MlqaCounts.scorer else None)
 
 
-def gold(question: Question) -> Reference:
+def gold(question: Question, scorer: str = "") -> Reference:
+    """The first answer, and what predictions are scored against with `scorer`, or with the script of the data set."""
     if not question.answers:
         raise UsageError(f"question {shown(question.id)}: no answer to learn from or to score against")
     first, texts = question.answers[0], tuple(answer.text for answer in question.answers)
-    return Reference(first.start, first.start + len(first.text), question.context, texts, question.context_lang)
+    end, scorer = first.start + len(first.text), scorer or scorer_of(question)
+    return Reference(first.start, end, question.context, texts, question.context_lang, scorer)
+
+
+def scorer_of(question: Question) -> str:
+    """The script of the question's data set; that of MLQA exists for seven languages."""
+    is_mlqa = question.data_set == MLQA and question.context_lang in MLQA_ARTICLES
+    return MlqaCounts.scorer if is_mlqa else SquadCounts.scorer
+
+
+def check_gold(corpus: Corpus[Question], scorer: str = "") -> None:
+    """Raise an error if no single script can score the corpus; warn if the data set does not say which."""
+    where = corpus.origin or f"questions in {corpus.lang}"
+    languages = sorted({question.context_lang for question in corpus} - set(MLQA_ARTICLES))
+    if scorer == MlqaCounts.scorer and languages:
+        known = ", ".join(MLQA_ARTICLES)
+        raise UsageError(f"{where}: the scorer mlqa is for paragraphs in {known}, got {', '.join(languages)}")
+    if scorer:
+        return
+    if len(scorers := sorted({scorer_of(question) for question in corpus})) > 1:
+        got = f"questions for the scorers {' and '.join(scorers)}"
+        raise UsageError(f"{where}: expected one data set, got {got}; separate them, or choose with scorer= (--scorer)")
+    if any(item.data_set == UNKNOWN_DATA_SET and item.context_lang in MLQA_ARTICLES for item in corpus):
+        advice = "choose another script with scorer= (--scorer)"
+        message = f"{where}: neither SQuAD, XQuAD, TyDi-GoldP nor MLQA by its ids; scored with the SQuAD script"
+        warnings.warn(f"{message}; {advice}", stacklevel=2)
 
 
 def annotate(question: Question, span: tuple[int, int]) -> Question:
@@ -188,4 +215,6 @@ TASK = Task(
     entropy=entropy,
     gold=gold,
     annotate=annotate,
+    scorers=(SquadCounts.scorer, MlqaCounts.scorer),
+    check_gold=check_gold,
 )

@@ -54,9 +54,12 @@ class Task:
     loss: Loss
     predict: Predict
     entropy: Loss  # mean entropy of the predictions, for ensembles of adapters
-    gold: Callable[[Item], Prediction]  # the gold annotation of an item, as a prediction
+    gold: Callable[..., Prediction]  # of an item: the gold annotation of an item, as a prediction
     annotate: Callable[[Item, Prediction], Item]  # an item with a prediction in place of the gold annotation
     bilstm: BilstmParts | None = None  # how the BiLSTM baseline does the task, if it can
+    scorers: tuple[str, ...] = ()  # scoring scripts, where data sets of the task have different ones
+    scorer: str = ""  # the chosen script (see `with_scorer`); "" is that of each data set
+    check_gold: Callable[..., None] = lambda corpus: None  # raises an error if a corpus cannot be scored against
 
     @property
     def main_metric(self) -> str:

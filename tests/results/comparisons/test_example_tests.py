@@ -165,7 +165,7 @@ def test_the_counts_of_every_task_are_known(task: str) -> None:
     for name, metric in TASKS[task].metrics.items():
         counted = metric.count(gold, predicted)
         kind = COUNTS_BY_FIELDS[frozenset(vars(counted))]
-        assert kind is type(counted)
+        assert isinstance(counted, kind)
         assert getattr(counted, SCORE_NAMES.get(name, name)) == metric.of(counted)
 
 

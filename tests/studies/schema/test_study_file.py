@@ -10,6 +10,7 @@ from isogloss.core.errors import InputError, IsoglossError
 from isogloss.studies.schema.interventions import INTERVENTIONS
 from isogloss.studies.schema.settings import FINE_TUNING_SETTINGS
 from isogloss.studies.schema.study_file import read_study, study_of
+from isogloss.tasks.scoring import ScoringSettings
 from isogloss.training.engine.settings import NoisyTrainingSettings
 
 FILE = """\
@@ -195,7 +196,8 @@ def test_a_model_may_be_made_or_changed() -> None:
 
 
 def test_settings_of_a_study_are_those_of_training() -> None:
-    assert set(FINE_TUNING_SETTINGS.fields) == {field.name for field in fields(NoisyTrainingSettings)}
+    kinds = (NoisyTrainingSettings, ScoringSettings)
+    assert set(FINE_TUNING_SETTINGS.fields) == {field.name for kind in kinds for field in fields(kind)}
 
 
 def test_every_stored_change_has_a_seed_of_its_own() -> None:

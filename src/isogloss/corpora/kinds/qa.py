@@ -1,6 +1,7 @@
 """Extractive question answering: questions about a paragraph, also in two languages.
 
-Files do not contain the languages of a question: `in_languages` sets them from the corpus and the file name.
+Files do not contain the languages of a question: `after_reading` sets them from the corpus and the file name, and the
+data set, by which answers are scored, from the file's version and ids.
 """
 
 from __future__ import annotations
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
     from isogloss.corpora.rewriting import Rewriting
 
 MLQA_NAME = re.compile(r"context-[a-z]{2,3}-question-([a-z]{2,3})")
+MLQA, SQUAD, TYDI, UNKNOWN_DATA_SET = "mlqa", "squad", "tydi", ""  # XQuAD is a translation of SQuAD, with its ids
+TYDI_VERSION = "TyDiQA"
+IDS = {  # of all questions of a data set
+    MLQA: re.compile(r"[0-9a-f]{40}"),
+    SQUAD: re.compile(r"[0-9a-f]{24}"),
+    TYDI: re.compile(r"[a-z]+-?-[0-9]+-[0-9]+"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +71,32 @@ class Question:
     title: str = ""
     question_lang: str = UNKNOWN
     context_lang: str = UNKNOWN
+    data_set: str = UNKNOWN_DATA_SET
     source: SquadContext | None = field(default=None, repr=False, compare=False)
 
 
 Questions: TypeAlias = Corpus[Question]
 
 
-def in_languages(corpus: Questions) -> Questions:
-    """The questions with their languages: that of the corpus, or those that an MLQA file name states."""
+def complete(corpus: Questions) -> Questions:
+    """The questions with their data set and languages: that of the corpus, or those that an MLQA file name states."""
     match = MLQA_NAME.search(Path(corpus.origin).name)
     question_lang = canonical(match[1]) if match else corpus.lang
-    return corpus.with_items(replace(item, question_lang=question_lang, context_lang=corpus.lang) for item in corpus)
+    facts = {"question_lang": question_lang, "context_lang": corpus.lang, "data_set": detect_data_set(corpus)}
+    return corpus.with_items(replace(item, **facts) for item in corpus)
+
+
+def detect_data_set(questions: Sequence[Question]) -> str:
+    """MLQA, SQuAD (with XQuAD) or TyDi-GoldP, by the version of the file and the form of the ids; "" for others.
+
+    >>> detect_data_set([Question("56beb4343aeaaa14008c925b", "Who?", "Ada.", ())])
+    'squad'
+    """
+    first = questions[0].source
+    if first and str(first.document.get("version")).startswith(TYDI_VERSION):
+        return TYDI
+    forms = (name for name, form in IDS.items() if all(form.fullmatch(question.id) for question in questions))
+    return next(forms, UNKNOWN_DATA_SET)
 
 
 def pair_languages(questions: Questions, paragraphs: Questions, *, repair: bool = False) -> Questions:
@@ -157,7 +180,7 @@ QA: CorpusKind[Question] = CorpusKind(
     count=count,
     text=lambda item: f"{item.context} {item.question}",
     display=lambda item: {"question": item.question},
-    after_reading=in_languages,
+    after_reading=complete,
     language_in_name=MLQA_NAME,
     rewrite=rewrite,
     hub=HubConversion(hub_lines, format="squad"),

@@ -18,14 +18,14 @@ from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.metrics.significance import Comparison, holm, paired_t_test
 from isogloss.results.comparisons.example_tests import ExampleCounts, example_counts, example_test, seeds_and_examples
-from isogloss.results.rows.results import Schema
+from isogloss.results.rows.results import Schema, with_scorer_names
 
 REFERENCE = "REF"
 CROSSED = "crossed"
 UNCHANGED = ""  # `changes` of a model without interventions in the results of `transfer`
 TESTS = (CROSSED, "published")
 STAR_LEVELS = (0.05, 0.01, 0.001)
-CELL = ["study", "model", "task", "source", "target", "metric"]
+CELL = ["study", "model", "task", "source", "target", "metric", "scorer"]
 DELTA_COLUMNS: Schema = {
     **dict.fromkeys([*CELL, "change"], pl.String),
     **dict.fromkeys(["reference", "mean", "delta", "low", "high", "p"], pl.Float64),
@@ -81,7 +81,7 @@ def deltas(
 
 def score_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """The distinct rows of the test sets; two scores of one cell and seed are an error."""
-    scores = rows.filter(pl.col("split") == "test").unique(maintain_order=True)
+    scores = with_scorer_names(rows).filter(pl.col("split") == "test").unique(maintain_order=True)
     duplicates = scores.filter(scores.select(*CELL, "changes", "seed").is_duplicated())
     if not duplicates.is_empty():
         first = duplicates.row(0, named=True)
@@ -116,7 +116,7 @@ def with_holm_correction(rows: pl.DataFrame) -> pl.DataFrame:
         values = iter(holm(p.drop_nulls().to_list()))
         return pl.Series([None if value is None else next(values) for value in p], dtype=pl.Float64)
 
-    family = [name for name in CELL if name != "target"]
+    family = [name for name in CELL if name not in {"target", "scorer"}]
     return rows.with_columns(holm=pl.col("p").map_batches(corrected, return_dtype=pl.Float64).over(family))
 
 

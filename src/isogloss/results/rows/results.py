@@ -18,12 +18,19 @@ Schema = Mapping[str, type[pl.DataType]]
 # `split` distinguishes the source's dev set, on which the epoch was selected, from the test sets
 RESULT_COLUMNS: Schema = {
     **dict.fromkeys(["study", "run", "model", "changes", "task", "source", "target", "split", "metric"], pl.String),
+    "scorer": pl.String,  # scoring script, for tasks that have several
     "seed": pl.Int64,
     "value": pl.Float64,
     "n": pl.Int64,  # items
 }
 EXPERIMENT = ["study", "model", "changes", "task", "source"]  # identical for all seeds of an experiment
 NO_INTERVENTION = "no intervention"  # label of the unchanged model, whose `changes` are ""
+
+
+def with_scorer_names(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with `scorer`, "" where it is not known or the task has only one."""
+    scorer = pl.col("scorer").fill_null("") if "scorer" in rows.columns else pl.lit("").alias("scorer")
+    return rows.with_columns(scorer)
 
 
 @dataclass(frozen=True)
@@ -56,10 +63,13 @@ class Results:
 
         The source score is that of the source's test set, or of its dev set where it has no test set.
         """
-        in_source = self.frame.filter(pl.col("target") == pl.col("source")).sort("split", descending=True)
-        in_source = in_source.unique(["run", "metric"], keep="first", maintain_order=True)  # "test" before "dev"
-        source_scores = in_source.select("run", "metric", pl.col("value").alias("source_score"))
-        rows = self.tests.join(source_scores, on=["run", "metric"], how="left", maintain_order="left")
+        frame = with_scorer_names(self.frame)
+        in_source = frame.filter(pl.col("target") == pl.col("source")).sort("split", descending=True)
+        key = ["run", "metric", "scorer"]  # scores of different scorers are not comparable
+        in_source = in_source.unique(key, keep="first", maintain_order=True)  # "test" before "dev"
+        source_scores = in_source.select(*key, pl.col("value").alias("source_score"))
+        tests = frame.filter(pl.col("split") == "test")
+        rows = tests.join(source_scores, on=key, how="left", maintain_order="left")
         return rows.with_columns(gap=pl.col("source_score") - pl.col("value")).drop("source_score")
 
     def table(self, metric: str | None = None) -> pl.DataFrame:
@@ -67,7 +77,7 @@ class Results:
         rows = self.gaps()
         if metric is not None:
             rows = rows.filter(pl.col("metric") == check_name(metric, self.metrics, "metric of these results"))
-        groups = rows.group_by([*EXPERIMENT, "target", "metric"], maintain_order=True)
+        groups = rows.group_by([*EXPERIMENT, "target", "metric", "scorer"], maintain_order=True)
         return groups.agg(
             mean=pl.col("value").mean(),
             sd=pl.col("value").std(),
@@ -80,7 +90,7 @@ class Results:
     def gap(self, metric: str | None = None) -> pl.DataFrame:
         """The cross-lingual gap to each target except the source: mean and standard deviation over seeds."""
         table = self.table(metric).filter(pl.col("target") != pl.col("source"))
-        return table.select(*EXPERIMENT, "target", "metric", "gap", "gap_sd", "seeds")
+        return table.select(*EXPERIMENT, "target", "metric", "scorer", "gap", "gap_sd", "seeds")
 
     def deltas(self, reference: str = "REF", *, test: str = "crossed") -> pl.DataFrame:
         """The difference of each condition to the reference, by target: see `results.comparisons.deltas`."""

@@ -15,6 +15,7 @@ from isogloss.core.errors import InputError
 from isogloss.results.rows.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, SHAPE_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import DISTANCE_SCHEMAS, DistanceHistograms
 from isogloss.results.rows.results import RESULT_COLUMNS, Schema
+from isogloss.results.rows.stored_rows import read_rows, with_schema
 from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults
 from isogloss.store.entries import Store
 from isogloss.store.study_records import Record, Run
@@ -75,14 +76,14 @@ def read_entries(store: Store, entries: Sequence[LabelledEntry], name: str, sche
     if not entries:
         return pl.DataFrame(schema=schema)
     paths = {id: str(store.need(id).file(name)) for id, _ in entries}  # runs share measurements before fine-tuning
-    rows = pl.read_parquet(list(dict.fromkeys(paths.values())), include_file_paths="path")
+    rows = read_rows(dict.fromkeys(paths.values()))
     files = rows["path"].rle().struct.unnest().select(path="value").with_row_index("file")
     rows = rows.with_columns(file=pl.col("path").rle_id())  # joining by number is much faster than by path
     rows = rows.drop({"path", *entries[0][1]} - {"source"}, strict=False)  # the source of a curve may not be the run's
     labels = pl.DataFrame([{"path": paths[id], **labels} for id, labels in entries], infer_schema_length=None)
     labels = labels.join(files, on="path", maintain_order="left").drop({"source"} & set(rows.columns))
     labelled = labels.join(rows, on="file", maintain_order="left_right")
-    return labelled.select(pl.col(column).cast(kind) for column, kind in schema.items())
+    return with_schema(labelled, schema)
 
 
 def read_published(path: Path) -> pl.DataFrame:

@@ -110,7 +110,9 @@ def with_published(frame: pl.DataFrame, published: pl.DataFrame, *, reference: s
 
 
 def _distinct_columns(frame: pl.DataFrame) -> list[str]:
-    return [name for name in CELL if name not in {"source", "target"} and frame[name].n_unique() > 1]
+    """The columns that differ between rows, and the scorer where there is one."""
+    names = [name for name in CELL if name not in {"source", "target", "scorer"} and frame[name].n_unique() > 1]
+    return [*names, "scorer"] if frame["scorer"].str.len_chars().sum() else names
 
 
 def _cell(value: object, decimals: int) -> Cell:

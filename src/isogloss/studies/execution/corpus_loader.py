@@ -14,6 +14,7 @@ from isogloss.studies.execution.worker_context import WorkerContext
 from isogloss.studies.planning.stages import TaskCorpora
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_for_model
+from isogloss.tasks.scoring import with_scorer
 from isogloss.tasks.task import Task
 
 
@@ -25,7 +26,8 @@ class CorpusLoader:
         self._identities: dict[int, str] = {}  # by the Python id of a corpus
 
     def task(self, model: LoadedModel) -> Task:
-        return with_encoding_cache(task_for_model(model, TASKS[self.corpora.task]), self._identities, self.context)
+        task = with_scorer(task_for_model(model, TASKS[self.corpora.task]), self.corpora.scorer)
+        return with_encoding_cache(task, self._identities, self.context)
 
     def load(self, references: Sequence[str], name: str, role: str) -> AnyCorpus:
         """The corpora of a source or target, joined and changed as the text changes for `role` say."""

@@ -18,6 +18,7 @@ from isogloss.store.study_records import Run
 from isogloss.studies.planning.fingerprints import Fingerprints
 from isogloss.studies.planning.plan import Plan
 from isogloss.studies.planning.stages import (
+    SCORING_VERSIONS,
     ContinualSpec,
     DistancesStage,
     EvaluationStage,
@@ -31,7 +32,7 @@ from isogloss.studies.planning.stages import (
 from isogloss.studies.schema.continual import Continual
 from isogloss.studies.schema.interventions import Intervention
 from isogloss.studies.schema.measurements import Measurement
-from isogloss.studies.schema.references import for_task
+from isogloss.studies.schema.references import LAB, MIXED_SEPARATOR, for_task
 from isogloss.studies.schema.study import Study
 from isogloss.studies.schema.text_changes import TextChange
 
@@ -104,17 +105,19 @@ class _Planner:
         corpora, changes = self.study.sources[source], self.text_changes(model, text)
         train, dev = for_task(corpora.train, task) or (), for_task(corpora.dev, task) or ()
         hashes = self.hashes([*train, *dev])
-        settings = self.study.settings_of(task, model)
+        settings, scorer = self.study.training_settings(task, model), self.study.scorer_of(task, model)
         contents = [[hashes[reference] for reference in references] for references in (train, dev)]
-        identity = digest(task, source, *contents, self.described(changes), settings, self.computing)
-        return identity, TaskCorpora(task, source, train, dev, changes, hashes)
+        scoring = [*scoring_version(task, dev), *([scorer] if scorer else [])]
+        identity = digest(task, source, *contents, self.described(changes), settings, self.computing, *scoring)
+        return identity, TaskCorpora(task, source, train, dev, changes, hashes, scorer)
 
     def testing(self, model: str, task: str, text: str) -> tuple[str, dict[str, tuple[str, ...]]]:
         """The test corpora by target, and their identity."""
         corpora = {name: for_task(by_task, task) for name, by_task in self.study.targets.items()}
         targets: dict[str, tuple[str, ...]] = {name: tests for name, tests in corpora.items() if tests}
         contents = [(name, self.fingerprints.corpus(tests)) for name, tests in targets.items()]
-        return digest(contents, self.described(self.text_changes(model, text))), targets
+        version = scoring_version(task, itertools.chain(*targets.values()))
+        return digest(contents, self.described(self.text_changes(model, text)), *version), targets
 
     def replay(
         self, options: Continual | None, model: str, seed: int
@@ -160,7 +163,7 @@ class _Planner:
             if network_id not in self.stages:
                 original = replay.original if replay else None
                 needs = tuple(dict.fromkeys((*model_before.spec.needs, *(original.needs if original else ()))))
-                settings = study.settings_of(task, model)
+                settings = study.training_settings(task, model)
                 self.add(FineTuningStage(network_id, needs, model_before.spec, seed, corpora, settings, replay))
             test_identity, targets = testing[model, task, text]
             evaluation = EvaluationStage.identity(network_id, test_identity)
@@ -238,6 +241,12 @@ class _Planner:
             yield "before", (model.identity, identity, self.computing), model.spec.needs
         if "after" in measure.when:
             yield "after", (network_id, identity), (network_id,)
+
+
+def scoring_version(task: str, references: Iterable[str]) -> list[int]:
+    """The version of a task's scoring as a part of identities, where corpora from files or the hub are scored."""
+    from_files = any(not LAB.search(part) for reference in references for part in reference.split(MIXED_SEPARATOR))
+    return [SCORING_VERSIONS[task]] if task in SCORING_VERSIONS and from_files else []
 
 
 def plan_study(study: Study, fingerprints: Fingerprints | None = None, *, device: str = "cpu") -> Plan:

@@ -18,6 +18,9 @@ from isogloss.studies.schema.measurements import Measure, WordDistances
 from isogloss.studies.schema.text_changes import TextChange
 
 
+SCORING_VERSIONS = {"qa": 2}  # of tasks; raised when the same predictions of corpora in files get other scores
+
+
 @dataclass(frozen=True)
 class ModelSpec:
     """A model before fine-tuning: loaded from `base` or from the stage `stored`, then changed by `interventions`.
@@ -38,7 +41,10 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class TaskCorpora:
-    """The corpora of a task in the source language; `fingerprints` are the hashes of all corpora of the stage."""
+    """The corpora of a task in the source language; `fingerprints` are the hashes of all corpora of the stage.
+
+    `scorer`: the scoring script, where the study chooses one.
+    """
 
     task: str
     source: str
@@ -46,6 +52,7 @@ class TaskCorpora:
     dev: tuple[str, ...]
     text_changes: tuple[TextChange, ...]
     fingerprints: Mapping[str, str]
+    scorer: str | None = None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from isogloss.core.settings import SettingField, SettingValues, declared_settings
 from isogloss.studies.schema.references import SpecError, did_you_mean, known_name
+from isogloss.tasks.scoring import ScoringSettings
 from isogloss.training.adjustment.settings import AdjustmentSettings, LossOptions, PairOptions
 from isogloss.training.engine.settings import NoisyTrainingSettings
 from isogloss.training.language_modeling.settings import LanguageModelSettings
@@ -54,7 +55,7 @@ class SettingsOf:
         return core_schema.no_info_after_validator_function(check, handler.generate_schema(field.type))
 
 
-FINE_TUNING_SETTINGS = SettingsOf(NoisyTrainingSettings, purpose="fine-tuning")
+FINE_TUNING_SETTINGS = SettingsOf(NoisyTrainingSettings, ScoringSettings, purpose="fine-tuning")
 LANGUAGE_MODEL_SETTINGS = SettingsOf(LanguageModelSettings, purpose="language modelling")
 ADJUSTMENT_SETTINGS = SettingsOf(PairOptions, LossOptions, AdjustmentSettings, purpose="adjustment")
 WEIGHTS = ("pull", "hold", "reduction")  # of continual learning: they follow from `weight` and `weighting`

@@ -142,8 +142,16 @@ class Study(Part):
             if not (continual and continual.changes) or changes in continual.changes
         ]
 
+    def training_settings(self, task: str, model: str) -> SettingValues:
+        """The settings of a model's fine-tuning for a task, without how it is scored."""
+        return {name: value for name, value in self.settings_of(task, model).items() if name != "scorer"}
+
+    def scorer_of(self, task: str, model: str) -> str | None:
+        """The scoring script of a task, if the study chooses one."""
+        return self.settings_of(task, model).get("scorer")
+
     def settings_of(self, task: str, model: str) -> SettingValues:
-        """The settings of a model's fine-tuning for a task; settings of the model override those of the task."""
+        """The settings of a model for a task; settings of the model override those of the task."""
         settings: SettingValues = {}
         for model_key, task_key in itertools.product(("", model), ("", task)):
             settings |= self.settings.get(model_key, {}).get(task_key, {})

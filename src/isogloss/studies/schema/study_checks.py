@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from isogloss.studies.schema.references import SpecError, for_task, known_name
+from isogloss.tasks import TASKS
 
 if TYPE_CHECKING:
     from isogloss.studies.schema.study import Study
@@ -25,6 +26,7 @@ def check_study(study: Study) -> None:
             got = f"'{creating[0]}', which belongs in 'models'"
             raise SpecError(f"interventions on a model in 'changes.{condition}'", got)
     _check_corpora(study)
+    _check_scorers(study)
     _check_measurements(study)
     _check_continual(study)
 
@@ -44,6 +46,15 @@ def _check_corpora(study: Study) -> None:
             raise SpecError(expected, f"only {', '.join(study.targets[name])}")
     if without := [task for task in study.tasks if not any(task in tasks for tasks in served.values())]:
         raise SpecError(f"a target for the task '{without[0]}'", "none")
+
+
+def _check_scorers(study: Study) -> None:
+    """A scorer is chosen only for tasks that have several."""
+    for task, model in itertools.product(study.tasks, study.models):
+        scorer = study.scorer_of(task, model)
+        if scorer is not None and scorer not in TASKS[task].scorers:
+            advice = "put it under the task: settings: {qa: {scorer: …}}"
+            raise SpecError("a scorer for the task qa", f"'{scorer}' for {task}", advice, ("settings", "scorer"))
 
 
 def _check_measurements(study: Study) -> None:

@@ -40,6 +40,11 @@ class Evaluation:
     scores: Mapping[str, float]
     texts: Sequence[ItemTexts] = ()  # words of each item, or texts by name
 
+    @property
+    def scorer(self) -> str:
+        """The scoring script, for tasks that have several; "" for others."""
+        return next((counts[0].scorer for counts in self.counts.values()), "")
+
 
 def evaluate(
     network: nn.Module,
@@ -55,6 +60,7 @@ def evaluate(
     for name, corpus in corpora.items():
         if not len(corpus):
             raise UsageError(f"nothing to score: the corpus '{name}' is empty")
+        task.check_gold(corpus)
     gold = {name: [task.gold(item) for item in corpus] for name, corpus in corpora.items()}  # raises an error early
     examples = [example for corpus in corpora.values() for example in task.encode(model, corpus, labels)]
     predictions = iter(predict(network, task, model, examples, labels, tokens=tokens, progress=progress))

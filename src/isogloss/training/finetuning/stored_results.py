@@ -16,7 +16,8 @@ from typing import TypeVar
 import polars as pl
 import torch
 
-from isogloss.results.rows.results import Results
+from isogloss.results.rows.results import RESULT_COLUMNS, Results
+from isogloss.results.rows.stored_rows import with_schema
 from isogloss.store.entries import Damaged, Entry, Store
 from isogloss.tasks.task import Task
 from isogloss.training.engine.checkpoints import Checkpoints
@@ -121,4 +122,5 @@ def write_evaluation(results: Results, folder: Path) -> None:
 
 def read_evaluation(folder: Path) -> Results:
     """The rows and predictions that `write_evaluation` wrote."""
-    return Results(pl.read_parquet(folder / "rows.parquet"), pl.scan_parquet(folder / "predictions.parquet"))
+    rows = with_schema(pl.read_parquet(folder / "rows.parquet"), RESULT_COLUMNS)
+    return Results(rows, pl.scan_parquet(folder / "predictions.parquet"))

@@ -57,7 +57,15 @@ def result_rows(evaluations: Evaluations, run_columns: RunColumns) -> pl.DataFra
     """One row per corpus and metric; `run_columns` are the values of the columns that all rows share."""
     shared = {"study": "", **run_columns}
     rows = [
-        {**shared, "split": split, "target": target, "metric": metric, "value": value, "n": len(evaluation.gold)}
+        {
+            **shared,
+            "split": split,
+            "target": target,
+            "metric": metric,
+            "scorer": evaluation.scorer,
+            "value": value,
+            "n": len(evaluation.gold),
+        }
         for (split, target), evaluation in evaluations.items()
         for metric, value in evaluation.scores.items()
     ]

@@ -25,6 +25,7 @@ from isogloss.results.rows.results import Results
 from isogloss.store.entries import Store
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_for_model
+from isogloss.tasks.scoring import Scorer, with_scorer
 from isogloss.tasks.task import Task
 from isogloss.training.adjustment.replay import AlignmentReplay
 from isogloss.training.engine.distributed import init_distributed
@@ -70,6 +71,7 @@ def transfer(
     patience: int | None = None,
     subword_dropout: float | None = None,
     character_noise: float | None = None,
+    scorer: Scorer | None = None,
     out: str | os.PathLike[str] | None = None,
     checkpoint_steps: int | None = None,
     progress: SeedProgress | None = None,
@@ -100,13 +102,14 @@ def transfer(
         patience: Number of epochs without a better dev score after which training stops.
         subword_dropout: Probability of BPE-dropout in the training corpus.
         character_noise: Share of training words with a wrong character.
+        scorer: Script that scores answers (task "qa"): "squad" or "mlqa"; by default that of the data set.
         out: Folder for networks, predictions and rows. The same call resumes after an interruption.
         checkpoint_steps: Steps between checkpoints, besides one every ten minutes and after each epoch.
         progress: Called with the seed and the metrics during training.
     """
     init_distributed()  # before a model is loaded: selects the GPU of this process
     model = bilstm() if model == BILSTM else model
-    task = task_for_model(model, TASKS[task] if isinstance(task, str) else task)
+    task = with_scorer(task_for_model(model, TASKS[task] if isinstance(task, str) else task), scorer)
     settings = settings_for(
         task.defaults,
         epochs=epochs,
@@ -125,6 +128,8 @@ def transfer(
     tests = {f"test '{name}'": corpus for name, corpus in test.items()}
     for role, corpus in {"train": train, "dev": dev, **tests}.items():
         check_corpus(task, corpus, role)
+    for corpus in (dev, *test.values()):
+        task.check_gold(corpus)
     for name in swap or {}:
         check_name(name, test, "test set to swap adapters for")
     loaded, store = model if isinstance(model, LoadedModel) else load_model(model), None if out is None else Store(out)
@@ -210,7 +215,8 @@ class Experiment:
     def _run_identity(self, model: LoadedModel, extra_loss: ExtraLoss | None, seed: int) -> str:
         corpora = (corpus_identity(self.train), corpus_identity(self.dev))
         settings = (asdict(self.settings), self.settings.bf16(model.device), seed, describe_intervention(extra_loss))
-        return digest(TRANSFER_VERSION, model_identity(model), self.task.name, *corpora, *settings)
+        scorer = [self.task.scorer] if self.task.scorer else []
+        return digest(TRANSFER_VERSION, model_identity(model), self.task.name, *corpora, *settings, *scorer)
 
     def _tests_identity(self) -> str:
         corpora = [(name, corpus_identity(corpus)) for name, corpus in self.test.items()]
