@@ -25,8 +25,7 @@ class ScoringSettings:
     """How predictions are scored."""
 
     scorer: Annotated[
-        Scorer | None,
-        Setting("Script that scores answers (task qa): squad or mlqa; by default that of the data set."),
+        Scorer | None, Setting("Script that scores answers (task qa): squad or mlqa; by default that of the data set.")
     ] = None
 
     def __post_init__(self) -> None:

@@ -17,7 +17,6 @@ from isogloss.studies.schema.interventions import Intervention
 from isogloss.studies.schema.measurements import Measure, WordDistances
 from isogloss.studies.schema.text_changes import TextChange
 
-
 SCORING_VERSIONS = {"qa": 2}  # of tasks; raised when the same predictions of corpora in files get other scores
 
 
