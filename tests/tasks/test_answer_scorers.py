@@ -191,7 +191,7 @@ def test_corpora_that_no_single_script_can_score_are_refused() -> None:
         with_scorer(QA, "mlqa").check_gold(corpus_of("squad", "ru"))
     with pytest.raises(UsageError, match="the task 'pos' has only one scorer; 'mlqa' is for the task qa"):
         with_scorer(TASKS["pos"], "mlqa")
-    with pytest.raises(UnknownName, match="unknown scorer .bleu.; known: squad, mlqa"):
+    with pytest.raises(UnknownName, match="unknown scorer 'bleu'; known: squad, mlqa"):
         ScoringSettings(scorer="bleu")  # type: ignore[arg-type]
 
 
