@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 import torch
 
 from isogloss.indexes import INDEXES, svcca
 from isogloss.indexes.battery import compare
-from isogloss.indexes.bootstrap import influence, interval, replicates, standard_error
+from isogloss.indexes.bootstrap import (
+    degrees_of_freedom,
+    influence,
+    interval,
+    proportion_interval,
+    replicates,
+    standard_error,
+)
 from isogloss.indexes.moments import moments
 
 
@@ -59,8 +67,27 @@ def test_replicates_equal_recomputed_ones_to_first_order() -> None:
 
 
 def test_interval_stays_within_bounds() -> None:
-    assert interval(0.99, 0.2, (0, 1), 0.95)[1] == 1
-    assert interval(-0.99, 0.2, (-1, 1), 0.95)[0] == -1
+    assert interval(0.99, 0.2, 50, (0, 1), 0.95)[1] == 1
+    assert interval(-0.99, 0.2, 50, (-1, 1), 0.95)[0] == -1
+
+
+def test_few_sentences_that_decide_widen_the_interval() -> None:
+    """Student's quantile with the degrees of freedom of Satterthwaite (1946) for a sum of squares."""
+    random = np.random.default_rng(0)
+    for influences in (random.normal(size=400), random.standard_t(3, size=400) ** 2, np.eye(1, 400)[0] + 1e-3):
+        fourth, second = np.sum(influences**4), np.sum(influences**2)
+        expected = min(399, 2 * second**2 / (fourth - second**2 / 400))
+        found = degrees_of_freedom(torch.tensor(influences))
+        assert found == pytest.approx(expected)
+        low, high = interval(0.5, 0.01, found, (0, 1), 0.95)
+        assert high - low == pytest.approx(2 * 0.01 * scipy.stats.t.ppf(0.975, expected))
+    assert degrees_of_freedom(torch.tensor(random.normal(size=4000))) == pytest.approx(3999, rel=0.15)
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 30), (30, 30), (7, 30), (930, 1000)])
+def test_intervals_of_shares_are_those_of_wilson(hits: int, n: int) -> None:
+    reference = scipy.stats.binomtest(hits, n).proportion_ci(0.95, method="wilson")
+    assert proportion_interval(hits / n, n, 0.95) == pytest.approx((reference.low, reference.high))
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,6 +27,22 @@ def test_separation_is_the_area_under_the_curve(metric) -> None:
     assert found.unrelated_counts.sum() == 600
     assert 0 < found.overlap < 1
     assert found.d_prime > 0
+
+
+def test_separation_is_the_formula_of_the_documentation() -> None:
+    """P(‖xᵢ − yᵢ‖ < ‖xⱼ − yₖ‖), j ≠ k, over all pairs; lengths differ, so that a comparison word by word gives more."""
+    page = (Path(__file__).parents[2] / "docs" / "concepts.md").read_text(encoding="utf-8")
+    assert "| `separation` | P(‖xᵢ − yᵢ‖ < ‖xⱼ − yₖ‖), j ≠ k; ties count ½ |" in page
+    random = np.random.default_rng(1)
+    X, Y = data(400, 20, noise=0.9)
+    lengths = np.exp(random.normal(size=(400, 1)))
+    X, Y = X * lengths, Y * lengths
+    table = np.linalg.norm(X[:, None] - Y, axis=2)
+    related, unrelated = table.diagonal(), table[~np.eye(400, dtype=bool)]
+    documented = np.mean([(unrelated > r).mean() + (unrelated == r).mean() / 2 for r in related])
+    word_by_word = np.mean([(np.delete(row, i) > row[i]).mean() for i, row in enumerate(table)])
+    assert word_by_word - documented > 0.1
+    assert np.mean([sample(X, Y, seed).value for seed in range(20)]) == pytest.approx(documented, abs=0.01)
 
 
 def test_distances_are_those_of_the_pairs() -> None:

@@ -10,10 +10,11 @@ import scipy.stats
 import textbook
 import torch
 
+import isogloss as ig
 from isogloss.core.errors import UsageError
 from isogloss.indexes import INDEXES, cca, pwcca, svcca
 from isogloss.indexes.battery import compare
-from isogloss.indexes.index import MAPS, Index
+from isogloss.indexes.index import MAPS, Index, bounded
 from isogloss.indexes.moments import moments
 
 every_index = pytest.mark.parametrize("name", list(INDEXES))
@@ -90,7 +91,7 @@ def test_symmetry_is_as_declared(name: str) -> None:
 @pytest.mark.parametrize("map_name", MAPS)
 @every_index
 def test_invariances_are_as_declared(name: str, map_name: str) -> None:
-    X, Y = data(200, 6)
+    X, Y = data(230, 6)
     index, value = INDEXES[name], measure(name, X, Y)
     alone = [measure(name, transformed(X, map_name), Y), measure(name, X, transformed(Y, map_name))]
     together = [measure(name, transformed(X, map_name), transformed(Y, map_name))]
@@ -248,6 +249,38 @@ def test_bad_numbers_name_language_layer_and_sentence(name: str) -> None:
         Y[17, 3] = bad
         with pytest.raises(UsageError, match=rf"layer 5, fr: expected finite .* got {told} in sentence 17"):
             compare({"en": X, "fr": Y}, [("en", "fr")], [name], where="layer 5", block=7)
+
+
+@pytest.mark.parametrize("scale", [1e80, 1e200, 1e-80, 1e-200])
+@every_index
+def test_very_large_and_small_numbers(name: str, scale: float) -> None:
+    """Their squares, or the squares of those, leave the range of float64."""
+    X, Y = data()
+    scale = 2.0 ** round(np.log2(scale))  # exact
+    pairs = [(X * scale, Y * scale)]
+    if "isotropic scaling" in INDEXES[name].invariances_per_side:
+        pairs += [(X * scale, Y), (X, Y / scale)]
+    expected = compare({"x": X, "y": Y}, [("x", "y")], [name])[0]
+    for x, y in pairs:
+        row = compare({"x": x, "y": y}, [("x", "y")], [name])[0]
+        assert row.value == pytest.approx(expected.value, abs=1e-12)
+        assert (row.low, row.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+@pytest.mark.parametrize("function", [ig.cka, ig.cca, ig.svcca, ig.pwcca, ig.anc, ig.procrustes, ig.matching_accuracy])
+def test_functions_at_the_limits_of_double_precision(function) -> None:
+    X, Y = data()
+    for scale in (2.0**266, 2.0**-266, 2.0**900):
+        assert function(X * scale, Y) == pytest.approx(function(X, Y), abs=1e-12)
+    assert ig.cka(X * 2.0**266, Y, kernel="rbf") == pytest.approx(ig.cka(X, Y, kernel="rbf"))
+    assert ig.cka(X * 2.0**266, Y, debiased=True) == pytest.approx(ig.cka(X, Y, debiased=True))
+
+
+def test_a_similarity_that_is_not_a_number_is_an_error() -> None:
+    """`min(1.0, nan)` is 1.0."""
+    for number in (np.nan, np.inf, -np.inf):
+        with pytest.raises(UsageError, match="too large or too small"):
+            bounded(number)
 
 
 @pytest.mark.gpu

@@ -78,8 +78,7 @@ def anc(X: np.ndarray, Y: np.ndarray, signed: bool = False) -> float:
 
 def matching(X: np.ndarray, Y: np.ndarray) -> float:
     similarity = (X / np.linalg.norm(X, axis=1)[:, None]) @ (Y / np.linalg.norm(Y, axis=1)[:, None]).T
-    hits = [similarity.argmax(axis) == np.arange(len(X)) for axis in (0, 1)]
-    return float(np.mean(hits))
+    return float(np.mean(similarity.argmax(1) == np.arange(len(X))))
 
 
 def procrustes(X: np.ndarray, Y: np.ndarray) -> float:

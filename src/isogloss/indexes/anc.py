@@ -23,6 +23,8 @@ from isogloss.indexes.index import Gradient, Index
 from isogloss.indexes.moments import Moments, moments
 from isogloss.indexes.vectors import Vectors
 
+SMALLEST_SCATTER = 1e-290  # of a neuron that varies, beside neurons of ordinary size: below it digits are lost
+
 
 def anc(X: Vectors, Y: Vectors, signed: bool = False) -> float:
     """Average neuron-wise correlation.
@@ -48,7 +50,7 @@ def correlations(m: Moments) -> Tensor:
     x, y = m.xx.diagonal(), m.yy.diagonal()
     # two square roots: the product of two tiny variances would underflow
     ratio = m.xy.diagonal() / x.sqrt() / y.sqrt()
-    return torch.where((x > 0) & (y > 0), ratio.clamp(-1, 1), torch.full_like(ratio, torch.nan))
+    return torch.where((x > SMALLEST_SCATTER) & (y > SMALLEST_SCATTER), ratio.clamp(-1, 1), torch.full_like(ratio, torch.nan))
 
 
 def value(m: Moments, signed: bool = False) -> float:

@@ -18,10 +18,21 @@ import torch
 
 from isogloss.core.errors import UsageError
 from isogloss.indexes import INDEXES
-from isogloss.indexes.bootstrap import influence, interval, replicates, standard_error
+from isogloss.indexes.bootstrap import (
+    degrees_of_freedom,
+    influence,
+    interval,
+    proportion_interval,
+    replicates,
+    sentence_weights,
+    standard_error,
+)
 from isogloss.indexes.index import Index, Sample
 from isogloss.indexes.moments import Accumulator, Moments, Pair
-from isogloss.indexes.vectors import BLOCK_ROWS, InvalidVectors, Vectors, as_tensor, check_parallel, spans, take
+from isogloss.indexes.repeats import repeated_sentences
+from isogloss.indexes.vectors import BLOCK_ROWS, InvalidVectors, Vectors, as_tensor, check_parallel, rescaled, spans, take
+
+MIN_RECOMPUTED_REPLICATES = 50  # for a standard error within 10 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +76,13 @@ def compare(
     device: str | torch.device | None = None,
     block: int = BLOCK_ROWS,
     where: str = "",
+    sentences: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Measurement]:
     """Every index for every pair of views, all at one layer; `views` are parallel `(sentences, units)` arrays.
 
     `bootstrap` is the number of replicates to return (0: no intervals either); `where`, such as "layer 5",
-    is named in errors beside the language and the sentence. Rows are ordered by pair.
+    is named in errors beside the language and the sentence; `sentences` are the texts of the rows, by which copies of a
+    sentence are recognised. Rows are ordered by pair.
     """
     resolved_indexes = [INDEXES[index] if isinstance(index, str) else index for index in indexes]
     prefix = f"{where}, " if where else ""
@@ -77,19 +90,21 @@ def compare(
     views_on_device = {name: _VectorsOnDevice(name, vectors, device) for name, vectors in views.items()}
     rows: list[Measurement] = []
     try:
+        scaled = {name: rescaled(vectors, name) for name, vectors in views_on_device.items()}
         needs_moments = any(index.needs == "moments" for index in resolved_indexes)
-        accumulator = _accumulate(views_on_device, pairs, n, block) if needs_moments else None
+        accumulator = _accumulate(scaled, pairs, n, block) if needs_moments else None
         summaries = accumulator.views() if accumulator else {}
         for source, target in pairs:
-            x, y = views_on_device[source], views_on_device[target]
             samples = []
             if accumulator:
                 pair_moments = Moments(summaries[source], summaries[target], accumulator.cross[source, target])
             for index in resolved_indexes:
                 if index.needs == "moments":
-                    samples.append(_from_moments(index, pair_moments, x, y, (source, target), bool(bootstrap)))
+                    x, y = scaled[source], scaled[target]
+                    samples.append(_from_moments(index, pair_moments, x, y, (source, target), bootstrap, seed))
                 else:
-                    samples.append(_from_vectors(index, x, y, (source, target)))
+                    inputs: Mapping[str, Vectors] = scaled if index.free_scale else views_on_device
+                    samples.append(_from_vectors(index, inputs, (source, target), sentences))
             rows += _rows((source, target), resolved_indexes, samples, n, bootstrap, confidence, seed)
     except InvalidVectors as error:
         raise error.at(prefix + error.view) from None
@@ -127,21 +142,34 @@ def _accumulate(views: Mapping[str, Vectors], pairs: Sequence[Pair], n: int, blo
     return accumulator
 
 
-def _from_moments(index: Index, m: Moments, x: Vectors, y: Vectors, names: Pair, with_influence: bool) -> Sample:
+def _from_moments(
+    index: Index, m: Moments, x: Vectors, y: Vectors, names: Pair, bootstrap: int, seed: int
+) -> Sample:
     assert index.of_moments is not None
     assert index.gradient is not None
     value, note = index.of_moments(m), index.note(m) if index.note else ""
+    if not bootstrap:
+        return Sample(value, m.xx.new_empty(0), note)
     # index by index: a gradient is up to three d×d matrices
-    sentence_influence = influence(x, y, m, index.gradient(m), names) if with_influence else m.xx.new_empty(0)
-    return Sample(value, sentence_influence, note)
+    sentence_influence = influence(x, y, m, index.gradient(m), names)
+    if index.recompute is None:
+        return Sample(value, sentence_influence, note)
+    weights = sentence_weights(int(m.n), max(bootstrap, MIN_RECOMPUTED_REPLICATES), seed)
+    recomputed = index.recompute(m, x, y, (torch.from_numpy(w).to(m.xx.device) for w in weights))
+    return Sample(value, sentence_influence, note, recomputed if len(recomputed) else None)
 
 
-def _from_vectors(index: Index, x: Vectors, y: Vectors, names: Pair) -> Sample:
+def _from_vectors(
+    index: Index, views: Mapping[str, Vectors], pair: Pair, sentences: Mapping[str, Sequence[str]] | None
+) -> Sample:
     assert index.of_vectors is not None
+    x, y = (views[name] for name in pair)
     try:
+        if index.of_sentences and sentences:
+            return index.of_sentences(x, y, repeated_sentences(*(sentences[name] for name in pair)))
         return index.of_vectors(x, y)
     except InvalidVectors as error:
-        raise error.at({"X": names[0], "Y": names[1]}.get(error.view, f"{names[0]} or {names[1]}")) from None
+        raise error.at({"X": pair[0], "Y": pair[1]}.get(error.view, f"{pair[0]} or {pair[1]}")) from None
 
 
 def _rows(
@@ -159,7 +187,13 @@ def _rows(
     bootstrap_values = replicates([s.value for s in samples], influences, bootstrap, seed)
     rows = []
     for index, sample, replicate in zip(indexes, samples, bootstrap_values):
-        error = standard_error(sample.influence)
-        low, high = interval(sample.value, error, index.bounds, confidence)
+        error, freedom = standard_error(sample.influence), degrees_of_freedom(sample.influence)
+        if sample.replicates is not None:
+            error = max(error, float(sample.replicates.std(ddof=1)))
+            replicate = (sample.value + sample.replicates - sample.replicates.mean())[:bootstrap]
+        if index.proportion:
+            low, high = proportion_interval(sample.value, n, confidence)
+        else:
+            low, high = interval(sample.value, error, freedom, index.bounds, confidence)
         rows.append(Measurement(*pair, index.name, sample.value, n, error, low, high, sample.note, replicate))
     return rows

@@ -15,10 +15,12 @@ it does not remove the bias of an index for few sentences.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 
 import numpy as np
+from scipy.special import stdtrit
 from torch import Tensor
 
 from isogloss.core.seeds import derive_seed
@@ -57,22 +59,56 @@ def standard_error(influence: Tensor) -> float:
     return float((influence.square().sum() * n / (n - 1)).sqrt())
 
 
-def interval(value: float, error: float, bounds: tuple[float, float], confidence: float) -> tuple[float, float]:
-    """The normal interval, clipped to the bounds of the index.
+def degrees_of_freedom(influence: Tensor) -> float:
+    """How well these influences determine the standard error: 2·(Σc²)² / (Σc⁴ − (Σc²)²/n), at most n − 1.
 
-    >>> [round(end, 3) for end in interval(0.9, 0.1, (0, 1), 0.95)]
+    The estimate Σc² of the variance has this many degrees of freedom (Satterthwaite 1946): about n for normal
+    influences, few where a handful of sentences carry most of the variance.
+
+    >>> from torch import tensor
+    >>> degrees_of_freedom(tensor([1.0, -1.0] * 50)), round(degrees_of_freedom(tensor([0.1, -0.1] * 50 + [10.0])), 1)
+    (99, 2.1)
+    """
+    n, squares = len(influence), influence.square()
+    spread = float(squares.square().sum() - squares.sum().square() / n)
+    return n - 1 if spread <= 0 else min(n - 1, 2 * float(squares.sum().square()) / spread)
+
+
+def interval(
+    value: float, error: float, freedom: float, bounds: tuple[float, float], confidence: float
+) -> tuple[float, float]:
+    """Student's interval with `freedom` degrees of freedom, clipped to the bounds of the index.
+
+    >>> [round(end, 3) for end in interval(0.9, 0.1, 1000, (0, 1), 0.95)]
     [0.704, 1]
     """
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
     return max(bounds[0], value - reach), min(bounds[1], value + reach)
+
+
+def proportion_interval(share: float, n: int, confidence: float) -> tuple[float, float]:
+    """Wilson's interval (1927) for a share of n sentences, which is not empty for a share of 0 or 1.
+
+    >>> [round(end, 3) for end in proportion_interval(1.0, 100, 0.95)]
+    [0.963, 1.0]
+    """
+    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2 / n
+    middle = (share + z2 / 2) / (1 + z2)
+    reach = math.sqrt(z2 * (share * (1 - share) + z2 / 4)) / (1 + z2)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def sentence_weights(n: int, count: int, seed: int) -> Iterator[np.ndarray]:
+    """`count` sets of exponential weights of n sentences, with mean 1."""
+    generator = np.random.default_rng(derive_seed(seed, "bootstrap"))
+    for _ in range(count):
+        weights = generator.standard_exponential(size=(n,))
+        yield weights / weights.mean()
 
 
 def replicates(values: Sequence[float], influences: Tensor, count: int, seed: int = 0) -> np.ndarray:
     """`count` bootstrap replicates of each index, (indexes, count); not clipped to the bounds."""
     derivatives = (influences - influences.mean(1, keepdim=True)).cpu().numpy()
-    generator = np.random.default_rng(derive_seed(seed, "bootstrap"))
-    replicate_values: np.ndarray = np.empty((len(values), count))
-    for r in range(count):
-        weights = generator.standard_exponential(size=(derivatives.shape[1],))
-        replicate_values[:, r] = values + derivatives @ (weights / weights.mean())
+    changes = [derivatives @ weights for weights in sentence_weights(derivatives.shape[1], count, seed)]
+    replicate_values: np.ndarray = np.asarray(values)[:, None] + np.stack(changes, axis=1)
     return replicate_values

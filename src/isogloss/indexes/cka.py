@@ -18,7 +18,7 @@ from torch import Tensor
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.indexes.index import Gradient, Index, Sample
+from isogloss.indexes.index import Gradient, Index, Sample, bounded
 from isogloss.indexes.moments import Moments, moments
 from isogloss.indexes.vectors import Vectors
 
@@ -42,7 +42,7 @@ def cka(X: Vectors, Y: Vectors, kernel: Literal["linear", "rbf"] = "linear", deb
 
 
 def value(m: Moments) -> float:
-    return min(1.0, float(m.xy.square().sum() / _norms(m)))
+    return bounded(m.xy.square().sum() / _norms(m))
 
 
 def gradient(m: Moments) -> Gradient:
@@ -60,7 +60,7 @@ def kernel_alignment(xy: Tensor, xx: Tensor, yy: Tensor) -> Sample:
     norms = _defined((xx.sum() * yy.sum()).clamp_min(0).sqrt())
     similarity = xy.sum() / norms
     influence = 2 * xy / norms - similarity * (xx / xx.sum() + yy / yy.sum())
-    return Sample(float(similarity.clamp(-1, 1)), influence)
+    return Sample(bounded(similarity, -1), influence)
 
 
 def _norms(m: Moments) -> Tensor:

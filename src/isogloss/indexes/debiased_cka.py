@@ -20,11 +20,12 @@ from torch import Tensor
 from isogloss.indexes.cka import kernel_alignment
 from isogloss.indexes.index import Index, Sample
 from isogloss.indexes.moments import moments
-from isogloss.indexes.vectors import Vectors, check_parallel, spans, take
+from isogloss.indexes.vectors import Vectors, check_parallel, rescaled, spans, take
 
 
 def sample(X: Vectors, Y: Vectors) -> Sample:
     n = check_parallel(X, Y, minimum=4)
+    X, Y = rescaled(X, "X"), rescaled(Y, "Y")
     m = moments(X, Y)
 
     def centred() -> Iterator[tuple[slice, Tensor, Tensor]]:

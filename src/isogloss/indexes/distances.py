@@ -4,8 +4,8 @@ What it measures: whether translations (xᵢ, yᵢ) are closer to each other tha
              histograms of both, their overlap, how well a threshold separates them, and the share of the
              distance in a few dimensions.
 Formula:     L2 or cosine distance. Unrelated pairs come from a seeded permutation without fixed points, used in
-             both directions: two unrelated pairs per related pair. `separation` = P(related < unrelated)
-             + ½P(equal), the area under the ROC curve; `overlap` = Σ over bins of the smaller of the two
+             both directions: two unrelated pairs per related pair. `separation` = P(‖xᵢ−yᵢ‖ < ‖xⱼ−yₖ‖, j≠k) + ½P(equal),
+             the area under the ROC curve: one threshold for all words, not another one for each word i; `overlap` = Σ over bins of the smaller of the two
              shares; `d_prime` = difference of means over the root of the mean variance.
 Invariant:   the L2 separation: rotation, permutation, isotropic scaling and translation that are the same on
              both sides; no invariance to maps of one side.
@@ -24,10 +24,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.core.seeds import Chance
 from isogloss.indexes.index import Index, Sample
-from isogloss.indexes.vectors import InvalidVectors, Vectors, check_parallel, check_shape, spans, take
+from isogloss.indexes.vectors import InvalidVectors, Vectors, check_parallel, check_shape, row_norms, spans, take
 
 Metric = Literal["l2", "cosine"]
 
@@ -127,12 +128,16 @@ def _pair_distances(X: Vectors, Y: Vectors, metric: Metric, seed: int) -> tuple[
 
 def _distance(x: Tensor, y: Tensor, metric: Metric, rows: slice) -> Tensor:
     if metric == "l2":
-        return (x - y).square().sum(1).sqrt()
-    lengths = x.square().sum(1).sqrt() * y.square().sum(1).sqrt()
-    if not bool(lengths.all()):
-        first = rows.start + int((lengths == 0).nonzero()[0])
+        lengths = row_norms(x - y)[:, 0]
+        if not bool(lengths.isfinite().all()):
+            raise UsageError("the vectors are too large for distances in float64: scale X and Y by the same number")
+        return lengths
+    norms = row_norms(x), row_norms(y)
+    zero = ((norms[0] == 0) | (norms[1] == 0))[:, 0]
+    if bool(zero.any()):
+        first = rows.start + int(zero.nonzero()[0])
         raise InvalidVectors("X or Y", first, "a zero vector", "a direction for every word")
-    return 1 - (x * y).sum(1) / lengths
+    return 1 - (x / norms[0] * (y / norms[1])).sum(1)
 
 
 def _placements(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from isogloss.core.errors import UsageError
-from isogloss.indexes.vectors import BLOCK_ROWS, Vectors, check_parallel, spans, take
+from isogloss.indexes.vectors import BLOCK_ROWS, Vectors, check_parallel, rescaled, spans, take
 
 Pair = tuple[str, str]
 
@@ -31,6 +31,7 @@ class View:
     n: float  # sentences, or the sum of their weights
     mean: Tensor
     scatter: Tensor
+    rest: float = 0.0  # variance in directions that were left out
 
     @cached_property
     def spectrum(self) -> tuple[Tensor, Tensor]:
@@ -124,13 +125,14 @@ class Accumulator:
 
 
 def moments(x: Vectors, y: Vectors, weights: Tensor | None = None, block: int = BLOCK_ROWS) -> Moments:
-    """The moments of two parallel sets.
+    """The moments of two parallel sets; see `rescaled` for sets of very large or small numbers.
 
     >>> import numpy as np
     >>> moments(np.array([[1.0], [3.0]]), np.array([[0.0], [5.0]])).xy
     tensor([[5.]], dtype=torch.float64)
     """
     n = check_parallel(x, y)
+    x, y = rescaled(x, "X"), rescaled(y, "Y")
     accumulator = Accumulator([("X", "Y")])
     for rows in spans(n, block):
         blocks = {"X": take(x, rows, "X"), "Y": take(y, rows, "Y")}

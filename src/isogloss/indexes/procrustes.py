@@ -13,7 +13,7 @@ from __future__ import annotations
 import torch
 
 from isogloss.core.errors import UsageError
-from isogloss.indexes.index import Gradient, Index
+from isogloss.indexes.index import Gradient, Index, bounded
 from isogloss.indexes.moments import Moments, moments
 from isogloss.indexes.vectors import Vectors
 
@@ -30,7 +30,7 @@ def procrustes(X: Vectors, Y: Vectors) -> float:
 
 
 def value(m: Moments) -> float:
-    return min(1.0, float(torch.linalg.svdvals(m.xy).sum() / _norms(m)))
+    return bounded(torch.linalg.svdvals(m.xy).sum() / _norms(m))
 
 
 def gradient(m: Moments) -> Gradient:

@@ -17,7 +17,7 @@ from torch import Tensor
 from isogloss.core.errors import UsageError
 from isogloss.indexes.cka import kernel_alignment
 from isogloss.indexes.index import Index, Sample
-from isogloss.indexes.vectors import Vectors, check_parallel, spans, take
+from isogloss.indexes.vectors import Vectors, check_parallel, rescaled, spans, take
 
 BLOCK_ROWS = 256  # of the kernel matrix per block
 HISTOGRAM_BINS = 1 << 16
@@ -25,6 +25,7 @@ HISTOGRAM_BINS = 1 << 16
 
 def sample(X: Vectors, Y: Vectors, width: float = 1.0) -> Sample:
     n = check_parallel(X, Y)
+    X, Y = rescaled(X, "X"), rescaled(Y, "Y")
     kernels = [_Kernel(take(vectors, slice(0, n), name), width) for vectors, name in ((X, "X"), (Y, "Y"))]
     means = [torch.cat([kernel.rows(rows).mean(1) for rows in spans(n, BLOCK_ROWS)]) for kernel in kernels]
     sums = means[0].new_zeros(3, n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from torch import Tensor
 from isogloss.core.errors import UsageError
 
 BLOCK_ROWS = 1024  # rows per block; limits memory, does not change the result
+MAX_SAFE_EXPONENT = 200  # of two: numbers between 2⁻²⁰⁰ and 2²⁰⁰ can be squared twice and summed in float64
 
 
 class Vectors(Protocol):
@@ -81,6 +83,41 @@ def take(vectors: Vectors, rows: slice | np.ndarray, view: str, device: torch.de
     if not bool(torch.isfinite(values.sum(0)).all()):
         _raise_for_row(values, rows, view)
     return values
+
+
+class RescaledVectors:
+    """Vectors multiplied by a power of two, which changes no digit of them."""
+
+    def __init__(self, vectors: Vectors, factor: float):
+        self.vectors, self.factor, self.shape = vectors, factor, vectors.shape
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Tensor:
+        return as_tensor(self.vectors[rows], "").double() * self.factor
+
+
+def rescaled(vectors: Vectors, view: str) -> Vectors:
+    """The vectors, multiplied by a power of two if their squares could overflow or underflow in float64.
+
+    For indexes that are invariant to isotropic scaling of either side. Numbers of 32 bits or fewer are never too large.
+    """
+    n, _ = check_shape(vectors, view)
+    if as_tensor(vectors[:1], view).dtype != torch.float64:
+        return vectors
+    largest = max(float(take(vectors, rows, view).abs().max()) for rows in spans(n))
+    exponent = math.frexp(largest)[1]
+    if abs(exponent) <= MAX_SAFE_EXPONENT:
+        return vectors
+    # in two steps where the factor itself would overflow
+    halves = exponent // 2, exponent - exponent // 2
+    return RescaledVectors(RescaledVectors(vectors, 2.0 ** -halves[0]), 2.0 ** -halves[1])
+
+
+def row_norms(values: Tensor) -> Tensor:
+    """The length of each row, (rows, 1), without overflow or underflow of the squares."""
+    exponents = torch.frexp(values.abs().amax(1, keepdim=True)).exponent
+    scales = torch.exp2(exponents.clamp(-1000, 1000).double())
+    norms: Tensor = (values / scales).square().sum(1, keepdim=True).sqrt() * scales
+    return norms
 
 
 def spans(n: int, block: int = BLOCK_ROWS) -> Iterator[slice]:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from tiny_models import CONFIGS, UNLISTED, build_masked, new_scheme, tokenizer_of
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
+from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding, GPT2Config, GPT2Model
+from transformers.pytorch_utils import Conv1D
 
 import isogloss as ig
 from isogloss.core.errors import UnknownName, UsageError
@@ -243,6 +244,35 @@ def test_pytorch_has_the_last_word_where_it_has_one(model_type: str) -> None:
         if isinstance(module, nn.Linear):
             assert module.weight.abs().max() <= module.in_features**-0.5 * (1 + 1e-6)
             assert module.weight.std().item() == pytest.approx((3 * module.in_features) ** -0.5, rel=0.2)
+
+
+def test_pytorch_default_of_transposed_projections() -> None:
+    """GPT-2 multiplies by weights of shape (inputs, outputs): U(±1/√inputs), as a linear layer of the same size."""
+    config = GPT2Config(n_embd=64, n_layer=2, n_head=2, n_positions=32, vocab_size=50, initializer_range=0.02)
+    body: Any = GPT2Model(config)
+    model = wrap_network("gpt2", body, body, tokenizer_of("bert"))
+    reinit("all", scheme="pytorch")(shaken(model), seed=1)
+    projections = [module for module in body.h.modules() if isinstance(module, Conv1D)]
+    assert len(projections) == 2 * 4
+    for module in projections:
+        bound = module.nx**-0.5 * (1 + 1e-6)
+        for weights in (module.weight, module.bias):
+            drawn = weights.detach().flatten().numpy()
+            assert stats.kstest(drawn, "uniform", (-bound, 2 * bound)).pvalue > 1e-4
+    assert all((norm.weight == 1).all() for norm in body.h.modules() if isinstance(norm, nn.LayerNorm))
+
+
+def test_weights_without_a_pytorch_default_are_refused() -> None:
+    class Experts(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.up = nn.Parameter(torch.zeros(2, 4, 4))
+
+    model = fresh("bert")
+    model.blocks[0].experts = Experts()
+    model.body._init_weights = lambda module: [nn.init.zeros_(weights) for weights in module.parameters()]  # type: ignore[method-assign]
+    with pytest.raises(UsageError, match="no default for the weights of Experts; use scheme='model'"):
+        reinit("1", scheme="pytorch")(model, seed=0)
 
 
 @pytest.mark.parametrize("scaled", [True, False])

@@ -17,6 +17,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
+from transformers.pytorch_utils import Conv1D
 
 from isogloss.core.errors import UsageError, shown
 from isogloss.core.registry import check_name
@@ -167,5 +168,15 @@ def _initialise(body: nn.Module, initialise: Callable[[nn.Module], None], seed: 
 
 
 def _reset(module: nn.Module) -> None:
+    """PyTorch's default for the weights of one module.
+
+    Norms and scales of model libraries without such a default keep the model's (1 and 0), which is PyTorch's, too.
+    """
     if callable(reset := getattr(module, "reset_parameters", None)):
         reset()
+    elif isinstance(module, Conv1D):  # the projections of GPT-2: a linear layer with transposed weights
+        bound = module.weight.shape[0] ** -0.5
+        for weights in (module.weight, module.bias):
+            nn.init.uniform_(weights, -bound, bound)
+    elif any(weights.ndim > 1 for weights in module.parameters(recurse=False)):
+        raise UsageError(f"reinit: PyTorch has no default for the weights of {type(module).__name__}; use scheme='model'")

@@ -166,6 +166,7 @@ class SimilarityStage(StageOfModel):
     measure: Measure
     source: str
     kind = "similarity"
+    version = 2
     title = "similarity curves"
 
 
