@@ -132,7 +132,7 @@ def real_curves() -> ig.Curves:
         for lang, name in (("en", "English"), ("fr", "French"), ("es", "Spanish"))
     }
     model = ig.load_model(shared("models/mini-mlm-11"))
-    return ig.similarity(model, ig.read_parallel(files), source="en", indexes=["cka", "matching(forward, centre)"])
+    return ig.similarity(model, ig.read_parallel(files), source="en", indexes=["cka", "matching(centre)"])
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_the_real_encoder_shows_the_measured_rise_and_fall(real_curves: ig.Curve
     """Against the curves of the model's own card, measured independently on the same sentences (two digits)."""
     card = {
         "cka": [0.75, 0.64, 0.62, 0.62, 0.68, 0.75, 0.73, 0.74, 0.79, 0.79, 0.78, 0.74, 0.63],
-        "matching(forward, centre)": [0.57, 0.61, 0.62, 0.60, 0.60, 0.58, 0.60, 0.61, 0.63, 0.63, 0.62, 0.62, 0.58],
+        "matching(centre)": [0.57, 0.61, 0.62, 0.60, 0.60, 0.58, 0.60, 0.61, 0.63, 0.63, 0.62, 0.62, 0.58],
     }
     for index, expected in card.items():
         rows = real_curves.frame.filter((pl.col("index") == index) & (pl.col("target") == "fr"))
@@ -152,5 +152,5 @@ def test_the_real_encoder_shows_the_measured_rise_and_fall(real_curves: ig.Curve
 
 @pytest.mark.slow
 def test_matching_peaks_in_the_upper_middle(real_curves: ig.Curves) -> None:
-    shapes = real_curves.shapes.filter(pl.col("index") == "matching(forward, centre)")
+    shapes = real_curves.shapes.filter(pl.col("index") == "matching(centre)")
     assert shapes["peak"].is_between(7, 11).all()

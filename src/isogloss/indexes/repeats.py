@@ -7,7 +7,6 @@ the last digits, because sentences are computed in different batches.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,10 +42,10 @@ def repeated_sentences(x: Sequence[str], y: Sequence[str]) -> Repeats:
 
 def repeated_rows(x: Vectors, y: Vectors) -> Repeats:
     """Where there is no text: rows with the same numbers in X and in Y are copies of one pair."""
-    pairs: list[bytes] = []
+    pairs: list[int] = []  # 64-bit hashes: rows take memory, and equal ones are few
     for rows in spans(int(x.shape[0])):
         sides = [as_tensor(vectors[rows], view).double().cpu().numpy() for vectors, view in ((x, "X"), (y, "Y"))]
-        pairs += [hashlib.blake2b(a.tobytes() + b.tobytes(), digest_size=16).digest() for a, b in zip(*sides)]
+        pairs += [hash((a.tobytes(), b.tobytes())) for a, b in zip(*sides, strict=True)]
     return _numbered(pairs, pairs)
 
 
