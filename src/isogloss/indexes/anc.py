@@ -50,7 +50,9 @@ def correlations(m: Moments) -> Tensor:
     x, y = m.xx.diagonal(), m.yy.diagonal()
     # two square roots: the product of two tiny variances would underflow
     ratio = m.xy.diagonal() / x.sqrt() / y.sqrt()
-    return torch.where((x > SMALLEST_SCATTER) & (y > SMALLEST_SCATTER), ratio.clamp(-1, 1), torch.full_like(ratio, torch.nan))
+    return torch.where(
+        (x > SMALLEST_SCATTER) & (y > SMALLEST_SCATTER), ratio.clamp(-1, 1), torch.full_like(ratio, torch.nan)
+    )
 
 
 def value(m: Moments, signed: bool = False) -> float:

@@ -30,7 +30,16 @@ from isogloss.indexes.bootstrap import (
 from isogloss.indexes.index import Index, Sample
 from isogloss.indexes.moments import Accumulator, Moments, Pair
 from isogloss.indexes.repeats import repeated_sentences
-from isogloss.indexes.vectors import BLOCK_ROWS, InvalidVectors, Vectors, as_tensor, check_parallel, rescaled, spans, take
+from isogloss.indexes.vectors import (
+    BLOCK_ROWS,
+    InvalidVectors,
+    Vectors,
+    as_tensor,
+    check_parallel,
+    rescaled,
+    spans,
+    take,
+)
 
 MIN_RECOMPUTED_REPLICATES = 50  # for a standard error within 10 %
 
@@ -142,9 +151,7 @@ def _accumulate(views: Mapping[str, Vectors], pairs: Sequence[Pair], n: int, blo
     return accumulator
 
 
-def _from_moments(
-    index: Index, m: Moments, x: Vectors, y: Vectors, names: Pair, bootstrap: int, seed: int
-) -> Sample:
+def _from_moments(index: Index, m: Moments, x: Vectors, y: Vectors, names: Pair, bootstrap: int, seed: int) -> Sample:
     assert index.of_moments is not None
     assert index.gradient is not None
     value, note = index.of_moments(m), index.note(m) if index.note else ""

@@ -179,4 +179,6 @@ def _reset(module: nn.Module) -> None:
         for weights in (module.weight, module.bias):
             nn.init.uniform_(weights, -bound, bound)
     elif any(weights.ndim > 1 for weights in module.parameters(recurse=False)):
-        raise UsageError(f"reinit: PyTorch has no default for the weights of {type(module).__name__}; use scheme='model'")
+        raise UsageError(
+            f"reinit: PyTorch has no default for the weights of {type(module).__name__}; use scheme='model'"
+        )
