@@ -4,9 +4,10 @@ What it measures: whether translations (xᵢ, yᵢ) are closer to each other tha
              histograms of both, their overlap, how well a threshold separates them, and the share of the
              distance in a few dimensions.
 Formula:     L2 or cosine distance. Unrelated pairs come from a seeded permutation without fixed points, used in
-             both directions: two unrelated pairs per related pair. `separation` = P(‖xᵢ−yᵢ‖ < ‖xⱼ−yₖ‖, j≠k) + ½P(equal),
-             the area under the ROC curve: one threshold for all words, not another one for each word i; `overlap` = Σ over bins of the smaller of the two
-             shares; `d_prime` = difference of means over the root of the mean variance.
+             both directions: two unrelated pairs per related pair. `separation` = P(‖xᵢ−yᵢ‖ < ‖xⱼ−yₖ‖, j≠k)
+             + ½P(equal), the area under the ROC curve: one threshold for all words, not one for each word i;
+             `overlap` = Σ over bins of the smaller of the two shares; `d_prime` = difference of means over the
+             root of the mean variance.
 Invariant:   the L2 separation: rotation, permutation, isotropic scaling and translation that are the same on
              both sides; no invariance to maps of one side.
 Cost:        O(n·d) time, O(n) memory.
