@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -130,3 +131,54 @@ def test_seeds_and_languages() -> None:
         with pytest.raises(UsageError):
             parse_seeds(wrong)
     assert [language_of_name(name) for name in ("fr", "fr-pud", "qlb", "mixed")] == ["fr", "fr", "qlb", None]
+
+
+def test_files_without_labels_are_listed_before_a_model_is_loaded(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name, label in {"train-en": "\tneutral", "test-fr": "", "test-de": "\t-"}.items():
+        (tmp_path / f"{name}.tsv").write_text(f"A dog barks loudly.\tAn animal makes a sound.{label}\n" * 4)
+    train = tmp_path / "train-en.tsv"
+    tests = [f"{lang}={tmp_path / f'test-{lang}.tsv'}" for lang in ("fr", "de")]
+    options = ["--task", "nli", "--train", train, "--dev", train, "--test", *tests, f"en={train}"]
+    code, _, errors = isogloss(capsys, "transfer", "no-such-model", *options)
+    assert code == 3 and "2 errors" in errors
+    assert "test-fr.tsv:1" in errors and "test-de.tsv:1" in errors and "no-such-model" not in errors
+
+
+def test_files_that_cannot_be_read_are_listed_together(capsys: pytest.CaptureFixture[str], world: Path) -> None:
+    options = command(world, "--test", f"qlc={world / 'absent.conllu'}", f"qld={world / 'missing.conllu'}")
+    code, _, errors = isogloss(capsys, *options)
+    assert code == 3 and "absent.conllu" in errors and "missing.conllu" in errors
+
+
+def test_the_format_can_be_given(capsys: pytest.CaptureFixture[str], world: Path, tmp_path: Path) -> None:
+    """Two words a line are a sentence of NER in two columns only if that is said."""
+    for name in ("train", "dev"):
+        (tmp_path / f"{name}.data").write_text("Ada B-PER\nsings O\n\n" * 4)
+    files = ["--train", tmp_path / "train.data", "--dev", tmp_path / "dev.data", "--test", f"en={tmp_path / 'dev.data'}"]
+    options = ["transfer", world / "model", "--task", "ner", *files, "--epochs", 1, "--device", "cpu", "--source", "en"]
+    code, _, errors = isogloss(capsys, *options, "--format", "ner-space")
+    assert code == 0, errors
+    code, _, errors = isogloss(capsys, *options, "--format", "panx")
+    assert code == 3 and "train.data:1" in errors and "dev.data:1" in errors
+    code, _, errors = isogloss(capsys, *options, "--format", "conllu")
+    assert code == 2 and "the format 'conllu' is for treebank, not ner" in errors
+
+
+def test_a_target_that_fails_is_named_and_the_others_are_shown(
+    capsys: pytest.CaptureFixture[str], world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from isogloss.training.finetuning import target_evaluation
+
+    evaluate = target_evaluation.evaluate
+
+    def fail_for_qlb(network: Any, task: Any, model: Any, corpora: Any, labels: Any) -> Any:
+        if any(target == "qlb" for _, target in corpora):
+            raise OSError("the disk was unplugged")
+        return evaluate(network, task, model, corpora, labels)
+
+    monkeypatch.setattr(target_evaluation, "evaluate", fail_for_qlb)
+    code, text, errors = isogloss(capsys, *command(world))
+    assert code == 1 and "test qlb, seed 0: OSError: the disk was unplugged" in errors
+    assert [line.split()[0] for line in text.splitlines() if "accuracy" in line] == ["qla"]

@@ -25,6 +25,14 @@ AllowPickle = Annotated[bool, Option("--allow-pickle", help="Load weights that a
 ModelFolder = Annotated[
     Path, Option("--out", "-o", help="Folder for the model; after an interruption the same command resumes.")
 ]
+CorpusFormat = Annotated[
+    str | None,
+    Option(
+        "--format",
+        "-f",
+        help="Format of the labelled files (see `isogloss ls formats`); by default the format of each is detected.",
+    ),
+]
 Repair = Annotated[bool, Option("--repair", help="Repair or skip broken entries of the input, and list them.")]
 TrustRemoteCode = Annotated[bool, Option("--trust-remote-code", help="Run Python code of the model's repository.")]
 Workers = Annotated[int | None, Option(min=0, help="Number of worker processes; by default as many as fit in memory.")]

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from isogloss.cli.arguments import Device, Repair
-from isogloss.cli.screen import library_warnings, print_written, show_table
+from isogloss.cli.arguments import CorpusFormat, Device, Repair
+from isogloss.cli.screen import library_warnings, print_note, print_written, show_table
 from isogloss.cli.settings_options import with_settings
 from isogloss.cli.training import read_corpus_for
 from isogloss.core.errors import UsageError
@@ -27,10 +27,12 @@ def predict(
     score: Annotated[bool, Option("--score", help="Score predictions against the annotation of the corpus.")] = False,
     scoring: SettingValues,
     lang: Annotated[str | None, Option(help="Language code; by default taken from the file name.")] = None,
+    format: CorpusFormat = None,
     repair: Repair = False,
     device: Device = None,
 ) -> None:
     """Predict with a fine-tuned model: tags, trees, entities, labels or answers."""
+    from isogloss.tasks.labelled import is_labelled, label_facts
     from isogloss.training.finetuning.evaluation import annotate_corpus, predict, score_predictions
     from isogloss.training.finetuning.finetuned_files import load_finetuned
 
@@ -39,16 +41,22 @@ def predict(
     if output is None and not score:
         raise UsageError("expected --out FILE for predictions, --score for scores, or both, got neither")
     tuned = load_finetuned(model, device=device)
-    corpus = read_corpus_for(tuned.task, file, lang, repair)
+    corpus = read_corpus_for(tuned.task, file, lang, repair, format)
     task = with_scorer(tuned.task, **scoring)
-    gold = [task.gold(item) for item in corpus] if score else []
+    labelled = label_facts(task, corpus) if score else None
+    if labelled and labelled.error:
+        raise labelled.error
     with library_warnings():
         if score:
             task.check_gold(corpus)
         examples = tuned.task.encode(tuned.model, corpus, tuned.labels)
         predictions = predict(tuned.network, tuned.task, tuned.model, examples, tuned.labels)
-    if score:
-        evaluation = score_predictions(task, gold, predictions)
+    if labelled:
+        if labelled.warning:
+            print_note(labelled.warning)
+        scored = [pair for pair in zip(corpus, predictions, strict=True) if is_labelled(task, pair[0])]
+        gold = [task.gold(item) for item, _ in scored]
+        evaluation = score_predictions(task, gold, [prediction for _, prediction in scored])
         scorer = f" (scorer {evaluation.scorer})" if evaluation.scorer else ""
         rows = ((metric, f"{value:.4f}") for metric, value in evaluation.scores.items())
         show_table(f"{task.name}, {file}{scorer}", ("metric", "score"), rows)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from isogloss.cli.screen import err, log_lines, new_progress, print_note, print_repairs
+from isogloss.core.errors import IsoglossError, raise_all
 
 if TYPE_CHECKING:
     from isogloss.corpora.corpus import AnyCorpus
@@ -18,13 +19,37 @@ if TYPE_CHECKING:
     from isogloss.training.engine.progress import EpochMetrics
 
 
-def read_corpus_for(task: Task, path: Path, lang: str | None, repair: bool = False) -> AnyCorpus:
-    """Read a corpus of the kind that the task needs; the format is detected."""
+class CorpusFile(NamedTuple):
+    """A file of labelled items; `lang` is None where the file name states the language."""
+
+    path: Path
+    lang: str | None
+
+
+def read_corpus_for(
+    task: Task, path: Path, lang: str | None, repair: bool = False, format: str | None = None
+) -> AnyCorpus:
+    """Read a corpus of the kind that the task needs; without `format`, the format is detected."""
     from isogloss.corpora.readers import read_kind
 
-    corpus = read_kind(path, task.corpus, lang=lang, repair=repair)
+    corpus = read_kind(path, task.corpus, format, lang=lang, repair=repair)
     print_repairs(corpus)
     return corpus
+
+
+def read_corpora_for(
+    task: Task, files: Mapping[str, CorpusFile], repair: bool, format: str | None
+) -> dict[str, AnyCorpus]:
+    """Read several corpora; one error lists all files that cannot be read."""
+    corpora: dict[str, AnyCorpus] = {}
+    errors: list[IsoglossError] = []
+    for name, (path, lang) in files.items():
+        try:
+            corpora[name] = read_corpus_for(task, path, lang, repair, format)
+        except IsoglossError as error:
+            errors.append(error)
+    raise_all(errors)
+    return corpora
 
 
 @contextlib.contextmanager

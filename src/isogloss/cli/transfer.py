@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 from isogloss.cli import adapters
-from isogloss.cli.arguments import AllowPickle, Device, Repair, TrustRemoteCode, files_by_language
-from isogloss.cli.screen import library_warnings, print_written, show_frame
+from isogloss.cli.arguments import AllowPickle, CorpusFormat, Device, Repair, TrustRemoteCode, files_by_language
+from isogloss.cli.screen import library_warnings, print_error, print_written, show_frame
 from isogloss.cli.settings_options import with_settings
-from isogloss.cli.training import read_corpus_for, resumable, training_bar
+from isogloss.cli.training import CorpusFile, read_corpora_for, resumable, training_bar
 from isogloss.core.errors import UsageError
 from isogloss.core.settings import SettingValues
 from isogloss.tasks.scoring import ScoringSettings, with_scorer
@@ -72,6 +72,7 @@ def transfer(
         str | None,
         Option(help="File for predictions in the format of the corpus; {target} and {seed} in its name are replaced."),
     ] = None,
+    format: CorpusFormat = None,
     repair: Repair = False,
     device: Device = None,
     allow_pickle: AllowPickle = False,
@@ -89,6 +90,7 @@ def transfer(
     from isogloss.training.engine.distributed import init_distributed
     from isogloss.training.engine.settings import settings_for
     from isogloss.training.finetuning.grid_search import grid_search
+    from isogloss.training.finetuning.transfer import check_corpora
     from isogloss.training.finetuning.transfer import transfer as run
 
     for path in write or ():
@@ -106,9 +108,13 @@ def transfer(
     chosen_task = with_scorer(TASKS[task], **scoring)
     if predict:
         _check_pattern(predict, list(files), seed_numbers)
-    train_corpus = read_corpus_for(chosen_task, train, source, repair)
-    dev_corpus = read_corpus_for(chosen_task, dev, source, repair)
-    tests = {name: read_corpus_for(chosen_task, path, language_of_name(name), repair) for name, path in files.items()}
+    roles = {"train": CorpusFile(train, source), "dev": CorpusFile(dev, source)}
+    roles |= {f"test {name}": CorpusFile(path, language_of_name(name)) for name, path in files.items()}
+    corpora = read_corpora_for(chosen_task, roles, repair, format)
+    with library_warnings():
+        train_corpus, dev_corpus, tests = check_corpora(
+            chosen_task, corpora["train"], corpora["dev"], {name: corpora[f"test {name}"] for name in files}
+        )
     init_distributed()
     if model == BILSTM:
         loaded = bilstm(vectors, device=device)
@@ -154,6 +160,10 @@ def transfer(
     for path in write or ():
         results.write(path)
     print_written(*(write or ()), *(_write_predictions(results, chosen_task, tests, predict) if predict else ()))
+    for label, reason in results.failed.items():
+        print_error(f"test {label}: {reason}")
+    if results.failed:
+        raise Exit(1)
 
 
 def parse_seeds(text: str) -> list[int]:

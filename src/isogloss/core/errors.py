@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 
 class IsoglossError(Exception):
@@ -27,6 +28,27 @@ class InputError(IsoglossError):
         self.expected, self.got, self.advice = expected, got, advice
         where = self.path if line is None else f"{self.path}:{line}"
         super().__init__(f"{where}: expected {expected}, got {got}" + (f"; {advice}" if advice else ""))
+
+
+class SeveralErrors(IsoglossError):
+    """All errors that are found before a computation, in one message; the exit code is that of the first.
+
+    >>> print(SeveralErrors([InputError("a.tsv", "labels", "none"), InputError("b.tsv", "labels", "none", line=3)]))
+    2 errors:
+    - a.tsv: expected labels, got none
+    - b.tsv:3: expected labels, got none
+    """
+
+    def __init__(self, errors: Sequence[IsoglossError]):
+        self.errors = tuple(errors)
+        self.exit_code = self.errors[0].exit_code
+        super().__init__("\n".join([f"{len(self.errors)} errors:", *(f"- {error}" for error in self.errors)]))
+
+
+def raise_all(errors: Sequence[IsoglossError]) -> None:
+    """Raise the error, or all of several as one; nothing if there are none."""
+    if errors:
+        raise errors[0] if len(errors) == 1 else SeveralErrors(errors)
 
 
 class UnknownName(IsoglossError):

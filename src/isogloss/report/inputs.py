@@ -86,11 +86,11 @@ def inputs_from_store(folder: PathLike, study: str | None = None) -> ReportInput
 def inputs_from_results(results: Results, curves: Curves | None = None, *, title: str) -> ReportInputs:
     """From the return value of `transfer`, `similarity` or `run_study`."""
     if not isinstance(results, StudyResults):
-        results = StudyResults(results.frame, results.predictions)
+        results = StudyResults(results.frame, results.predictions, failed=results.failed)
     if curves is not None:
         neutral = curves.language_neutral() if len(curves.neurons) else pl.DataFrame(schema=NEUTRAL_COLUMNS)
         labelled = replace(curves, frame=with_run_columns(curves.frame))
-        results = StudyResults(results.frame, results.predictions, labelled, neutral=with_run_columns(neutral))
+        results = replace(results, curves=labelled, neutral=with_run_columns(neutral))
     return ReportInputs(title, results, distances=results.distances.labelled())
 
 

@@ -6,12 +6,12 @@ metrics read them as the CoNLL script does, an `I-` that continues nothing begin
 
 from __future__ import annotations
 
-from isogloss.core.errors import UsageError, shown
+from isogloss.core.errors import shown
 from isogloss.corpora.kinds.ner import NerSentence
 from isogloss.metrics.spans import span_counts, token_counts
 from isogloss.tasks.bilstm import BilstmDefaults
 from isogloss.tasks.tagging import tagging_task
-from isogloss.tasks.task import Metric, TaskDefaults
+from isogloss.tasks.task import Metric, TaskDefaults, Unlabelled
 
 
 def gold(sentence: NerSentence) -> list[str]:
@@ -21,7 +21,7 @@ def gold(sentence: NerSentence) -> list[str]:
     """
     tags = sentence.tags
     if tags is None:
-        raise UsageError(f"sentence {shown(' '.join(sentence.words))}: no entity tags to score against")
+        raise Unlabelled(f"sentence {shown(' '.join(sentence.words))}", "entity tags")
     return tags
 
 

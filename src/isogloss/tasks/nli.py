@@ -22,7 +22,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
 from isogloss.tasks.losses import mean_cross_entropy, mean_entropy
-from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
+from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults, Unlabelled
 from isogloss.tasks.texts import longest_first, pair_frame, token_ids
 
 LABEL = "label"
@@ -80,7 +80,7 @@ def gold(pair: NliPair) -> str:
     'entailment'
     """
     if pair.label is None:
-        raise UsageError(f"pair {shown(pair.hypothesis)}: no label to score against")
+        raise Unlabelled(f"pair {shown(pair.hypothesis)}", "label")
     return pair.label
 
 

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.attachment import Arc, attachment_counts
@@ -25,7 +24,7 @@ from isogloss.tasks.bilstm import BilstmDefaults, encoder_inputs, vocabulary_siz
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
 from isogloss.tasks.losses import mean_cross_entropy, mean_entropy
 from isogloss.tasks.tagging import TAGS, tag_numbers
-from isogloss.tasks.task import BilstmParts, Labels, Metric, Task, TaskDefaults
+from isogloss.tasks.task import BilstmParts, Labels, Metric, Task, TaskDefaults, Unlabelled
 from isogloss.tasks.windows import add_arrays, encode_sentences
 
 HEADS, RELATIONS = "heads", "relations"
@@ -73,8 +72,9 @@ def gold(tree: Tree) -> list[Arc]:
     >>> gold(Tree((), (Row("1", "Yes", "_", "INTJ", "_", "_", "0", "root", "_", "_"),)))
     [(0, 'root')]
     """
-    if any(row.head == "_" for row in tree.nodes):
-        raise UsageError(f"sentence {tree.sent_id or tree.text!r}: no heads to learn from or to score against")
+    for name, values in {"heads": [row.head for row in tree.nodes], "relations": tree.deprels}.items():
+        if "_" in values:
+            raise Unlabelled(f"sentence {tree.sent_id or tree.text!r}", name)
     return list(zip(tree.heads, tree.deprels, strict=True))
 
 

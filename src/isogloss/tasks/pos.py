@@ -5,12 +5,11 @@ A tag that training never saw cannot be predicted, so its words count as wrong.
 
 from __future__ import annotations
 
-from isogloss.core.errors import UsageError
 from isogloss.corpora.kinds.treebank import Tree
 from isogloss.metrics.tagging import tag_counts
 from isogloss.tasks.bilstm import BilstmDefaults
 from isogloss.tasks.tagging import tagging_task
-from isogloss.tasks.task import Metric, TaskDefaults
+from isogloss.tasks.task import Metric, TaskDefaults, Unlabelled
 
 
 def gold(tree: Tree) -> list[str]:
@@ -19,9 +18,10 @@ def gold(tree: Tree) -> list[str]:
     >>> gold(Tree((), (Row("1", "Yes", "_", "INTJ", "_", "_", "0", "root", "_", "_"),)))
     ['INTJ']
     """
-    if set(tree.upos) == {"_"}:
-        raise UsageError(f"sentence {tree.sent_id or tree.text!r}: no UPOS tags to score against")
-    return tree.upos
+    if "_" in (tags := tree.upos):
+        missing = "UPOS tags" if set(tags) == {"_"} else f"UPOS tag for {tags.count('_')} of {len(tags)} words"
+        raise Unlabelled(f"sentence {tree.sent_id or tree.text!r}", missing)
+    return tags
 
 
 TASK = tagging_task(

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from isogloss.core.errors import UsageError, shown
+from isogloss.core.errors import shown
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.qa import MLQA, UNKNOWN_DATA_SET, Answer, Question
 from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, MlqaCounts, SquadCounts, answer_counts
@@ -26,7 +26,7 @@ from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import check_ids
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example
 from isogloss.tasks.losses import mean_cross_entropy, mean_entropy
-from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults
+from isogloss.tasks.task import Labels, Metric, Task, TaskDefaults, Unlabelled
 from isogloss.tasks.texts import PairFrame, TokenSpans, best_spans, pair_frame, token_ids, token_spans
 from isogloss.tasks.windows import window_starts
 
@@ -133,7 +133,7 @@ def count(gold: Reference, predicted: Sequence[int]) -> AnswerCounts:
 def gold(question: Question, scorer: str = "") -> Reference:
     """The first answer, and what predictions are scored against with `scorer`, or with the script of the data set."""
     if not question.answers:
-        raise UsageError(f"question {shown(question.id)}: no answer to learn from or to score against")
+        raise Unlabelled(f"question {shown(question.id)}", "answer")
     first, texts = question.answers[0], tuple(answer.text for answer in question.answers)
     end, scorer = first.start + len(first.text), scorer or scorer_of(question)
     return Reference(first.start, end, question.context, texts, question.context_lang, scorer)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from torch import Tensor, nn
 
+from isogloss.core.errors import UsageError
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.metrics.counts import Counts
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -22,6 +23,18 @@ Labels = Mapping[str, Sequence[str]]  # labels of the heads by name, e.g. {"tags
 NetworkFactory = Callable[[LoadedModel, Labels], nn.Module]
 Loss = Callable[[nn.Module, Batch], Tensor]
 Predict = Callable[[nn.Module, Batch, Labels], Sequence[object]]  # one prediction per example
+
+
+class Unlabelled(UsageError):
+    """An item without gold annotation; `missing` is what it lacks.
+
+    >>> str(Unlabelled("pair 'A dog.'", "label"))
+    "pair 'A dog.': no label to learn from or to score against"
+    """
+
+    def __init__(self, item: str, missing: str):
+        self.missing = missing
+        super().__init__(f"{item}: no {missing} to learn from or to score against")
 
 
 @dataclass(frozen=True)
@@ -54,7 +67,7 @@ class Task:
     loss: Loss
     predict: Predict
     entropy: Loss  # mean entropy of the predictions, for ensembles of adapters
-    gold: Callable[..., Prediction]  # of an item: the gold annotation of an item, as a prediction
+    gold: Callable[..., Prediction]  # of an item: its gold annotation, as a prediction, or `Unlabelled`
     annotate: Callable[[Item, Prediction], Item]  # an item with a prediction in place of the gold annotation
     bilstm: BilstmParts | None = None  # how the BiLSTM baseline does the task, if it can
     scorers: tuple[str, ...] = ()  # scoring scripts, where data sets of the task have different ones

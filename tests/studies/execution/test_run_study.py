@@ -19,7 +19,7 @@ from isogloss.results.rows.study_reader import read_published
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.store.entries import Store
 from isogloss.store.study_records import environments, read_record
-from isogloss.studies.execution import finetuning, measurements
+from isogloss.studies.execution import corpus_loader, finetuning, measurements
 from isogloss.studies.execution import run_job as work
 from isogloss.studies.execution.run_study import planned, run_study
 from isogloss.studies.planning import job as planned_job
@@ -308,6 +308,31 @@ def test_a_failing_run_is_told_and_the_others_go_on(bert: Path, tmp_path: Path) 
     assert list(results.failed) == ["bert 99 pos qla seed 0"]
     assert "the layers of 'bert' are 1-3, got 99" in results.failed["bert 99 pos qla seed 0"]
     assert results.frame["changes"].unique().to_list() == ["REF"]
+
+
+def test_a_failing_target_costs_its_cell_and_is_tried_again(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = corpus_loader.read_corpora
+
+    def fail_for_qlb(references: Any, kind: str, *, lang: str | None = None) -> AnyCorpus:
+        if lang == "qlb":
+            raise OSError("the disk was unplugged")
+        return load(references, kind, lang=lang)
+
+    monkeypatch.setattr(corpus_loader, "read_corpora", fail_for_qlb)
+    data = study(bert, seeds=1, changes={"REF": []})
+    results = run(data, tmp_path / "store")
+    assert results.failed == {"bert REF pos qla seed 0, target qlb": "OSError: the disk was unplugged"}
+    complete = run(study(bert, seeds=1, changes={"REF": []}, targets={"qla": "lab:qla/test/9"}), tmp_path / "other")
+    columns = ["target", "split", "metric", "value", "n"]
+    assert results.frame.select(columns).equals(complete.frame.select(columns))
+    assert inputs_from_store(tmp_path / "store").results.failed == results.failed
+
+    monkeypatch.setattr(corpus_loader, "read_corpora", load)
+    monkeypatch.setattr(finetuning, "finetune", never)  # the network is stored
+    again = run(data, tmp_path / "store")
+    assert not again.failed and again.tests["target"].to_list() == ["qla", "qlb"]
 
 
 def test_several_tasks_and_the_baseline(bert: Path, tmp_path: Path) -> None:

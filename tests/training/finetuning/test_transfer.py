@@ -12,7 +12,7 @@ import torch
 from toy import fingerprint, treebank
 
 import isogloss as ig
-from isogloss.core.errors import UnknownName, UsageError
+from isogloss.core.errors import IsoglossError, UnknownName, UsageError
 from isogloss.core.hashing import digest
 from isogloss.models.interventions.intervention import apply_interventions
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -236,3 +236,60 @@ def test_the_laboratory_in_one_line_each(bert: LoadedModel, make: Callable[[Any]
     )
     assert results.tests["target"].unique().to_list() == ["qlb"]
     assert results.frame["value"].is_between(0, 1).all()
+
+
+def test_corpora_without_labels_are_errors_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "load_model", never)
+    bare = [tree.with_nodes(upos=["_"] * len(tree.nodes)) for tree in TEST["fr"]]
+    unlabelled = TEST["fr"].with_items(bare)
+    with pytest.raises(IsoglossError) as caught:
+        ig.transfer("some-model", "pos", unlabelled, DEV, {"fr": unlabelled, "ru": TEST["ru"]})
+    assert str(caught.value).count("no UPOS tags in any of its 9 items") == 2
+
+
+def test_items_without_labels_are_left_out(bert: LoadedModel) -> None:
+    bare = TEST["ru"][0].with_nodes(upos=["_"] * len(TEST["ru"][0].nodes))
+    partly = TEST["ru"].with_items([*TEST["ru"], bare])
+    with pytest.warns(UserWarning, match="1 of 6 items are left out"):
+        results = run(bert, test={"ru": partly})
+    assert results.frame.drop("run").equals(run(bert, test={"ru": TEST["ru"]}).frame.drop("run"))
+
+
+def test_a_target_that_fails_costs_only_its_rows(
+    bert: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scores of the other targets are those of a run without the target; the same call tries again."""
+    task, failing = TASKS["pos"], [True]
+
+    def encode(model: LoadedModel, corpus: Any, labels: Any) -> Any:
+        if failing[0] and corpus is TEST["fr"]:
+            raise OSError("the disk was unplugged")
+        return task.encode(model, corpus, labels)
+
+    strange = replace(task, encode=encode)
+    results = run(bert, task=strange, seeds=range(2), out=tmp_path)
+    assert results.failed == dict.fromkeys(["fr, seed 0", "fr, seed 1"], "OSError: the disk was unplugged")
+    others = {name: corpus for name, corpus in TEST.items() if name != "fr"}
+    plain = run(bert, test=others, seeds=range(2))
+    assert results.frame.equals(plain.frame)
+    assert pl.read_parquet(tmp_path / "results.parquet").equals(results.frame)
+    assert results.predictions.collect().equals(plain.predictions.collect())
+
+    failing[0], complete = False, run(bert, seeds=range(2))
+    monkeypatch.setattr(module, "finetune", never)
+    again = run(bert, task=strange, seeds=range(2), out=tmp_path)
+    assert not again.failed and again.frame.equals(complete.frame)
+
+
+@pytest.mark.parametrize("lost", ["dev", "all"])
+def test_nothing_is_reported_without_a_dev_score_or_any_target(bert: LoadedModel, lost: str) -> None:
+    task, epochs = TASKS["pos"], [0]
+
+    def encode(model: LoadedModel, corpus: Any, labels: Any) -> Any:
+        epochs[0] += corpus is DEV  # first for training, then for the evaluation
+        if (lost == "dev" and corpus is DEV and epochs[0] > 1) or (lost == "all" and corpus in TEST.values()):
+            raise OSError("the disk was unplugged")
+        return task.encode(model, corpus, labels)
+
+    with pytest.raises(OSError, match="unplugged"):
+        run(bert, task=replace(task, encode=encode))

@@ -38,16 +38,18 @@ class Results:
     """The return value of `ig.transfer`. Results of several models, tasks or interventions add with `+`.
 
     `predictions` is lazy: one row per run, target and item, with gold label, prediction and input (`text`: words, or
-    named texts) as JSON, and the item's counts of each metric in columns such as `accuracy.correct`.
+    named texts) as JSON, and the item's counts of each metric in columns such as `accuracy.correct`. `failed` names
+    test sets whose evaluation failed, with the error.
     """
 
     frame: pl.DataFrame
     predictions: pl.LazyFrame = field(default_factory=pl.LazyFrame)
+    failed: dict[str, str] = field(default_factory=dict, kw_only=True)  # what has no scores → error
 
     def __add__(self, other: Results) -> Results:
         frames = [results.predictions for results in (self, other) if results.predictions.collect_schema()]
         predictions = pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame()
-        return Results(pl.concat([self.frame, other.frame]), predictions)
+        return Results(pl.concat([self.frame, other.frame]), predictions, failed={**self.failed, **other.failed})
 
     @property
     def metrics(self) -> list[str]:

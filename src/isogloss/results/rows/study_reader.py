@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ from isogloss.store.entries import Store
 from isogloss.store.study_records import Record, Run
 
 NEUTRAL_FILE = "neutral.parquet"
+FAILED_TARGETS_FILE = "failed.json"  # of an evaluation: errors by target
 DISTANCE_FILES = dict(zip(("histograms.parquet", "summary.parquet", "shares.parquet"), DISTANCE_SCHEMAS, strict=True))
 RecordedRuns = Sequence[tuple[Record, Run]]  # runs, each with the record of its study
 Labels = dict[str, str | int]  # columns that identify a run
@@ -41,13 +43,28 @@ def read_study_results(record: Record, store: Store) -> StudyResults:
             read_entries(store, similarity, "curves.parquet", {**CURVE_COLUMNS, **RUN_COLUMNS}),
             shapes=read_entries(store, similarity, "shapes.parquet", {**SHAPE_COLUMNS, **RUN_COLUMNS}),
         ),
-        dict(record.failed),
         record.reference,
         None if record.published is None else pl.DataFrame(record.published, infer_schema_length=None),
         # stored only if ANC was measured
         read_entries(store, neutral, NEUTRAL_FILE, {**NEUTRAL_COLUMNS, **RUN_COLUMNS}),
         read_distances(store, recorded, done),
+        failed={**record.failed, **_failed_targets(store, scored)},
     )
+
+
+def has_failed_targets(store: Store, evaluation: str) -> bool:
+    """Whether a stored evaluation lacks targets."""
+    return (store.place(evaluation) / FAILED_TARGETS_FILE).exists()
+
+
+def _failed_targets(store: Store, runs: Sequence[Run]) -> dict[str, str]:
+    """The errors of test sets that could not be evaluated, by run and target."""
+    failed: dict[str, str] = {}
+    for run in runs:
+        if has_failed_targets(store, run.evaluation):
+            errors = json.loads(store.need(run.evaluation).file(FAILED_TARGETS_FILE).read_bytes())
+            failed |= {f"{run.label}, target {target}": reason for target, reason in errors.items()}
+    return failed
 
 
 def measurements(

@@ -27,10 +27,12 @@ RUN_COLUMNS: Schema = {
 
 @dataclass(frozen=True)
 class StudyResults(Results):
-    """The return value of `run_study`: results and curves of all finished runs, and the errors of failed runs."""
+    """The return value of `run_study`: results and curves of all finished runs.
+
+    `failed` has the errors of runs, and of single test sets of runs, by label.
+    """
 
     curves: Curves = field(default_factory=lambda: Curves(pl.DataFrame(schema={**CURVE_COLUMNS, **RUN_COLUMNS})))
-    failed: dict[str, str] = field(default_factory=dict)  # label of the run → error
     reference: str = "REF"
     published: pl.DataFrame | None = None
     neutral: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema={**NEUTRAL_COLUMNS, **RUN_COLUMNS}))

@@ -14,6 +14,7 @@ from isogloss.studies.execution.worker_context import WorkerContext
 from isogloss.studies.planning.stages import TaskCorpora
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_for_model
+from isogloss.tasks.labelled import label_facts, labelled_items
 from isogloss.tasks.scoring import with_scorer
 from isogloss.tasks.task import Task
 
@@ -30,7 +31,10 @@ class CorpusLoader:
         return with_encoding_cache(task, self._identities, self.context)
 
     def load(self, references: Sequence[str], name: str, role: str) -> AnyCorpus:
-        """The corpora of a source or target, joined and changed as the text changes for `role` say."""
+        """The corpora of a source or target, joined and changed as the text changes for `role` say.
+
+        Items without labels are left out; a corpus without any is an error.
+        """
         kind, lang = TASKS[self.corpora.task].corpus, language_of_name(name)
         changes = [change for change in self.corpora.text_changes if role in change.arguments.on]
         described = [{"name": change.name, "arguments": change.arguments.model_dump(mode="json")} for change in changes]
@@ -44,9 +48,12 @@ class CorpusLoader:
                 corpus = change.arguments.apply(corpus)
             return corpus
 
-        corpus = self.context.cache.get("corpus", key, read)
-        self._identities[id(corpus)] = key
-        return corpus
+        task, corpus = TASKS[self.corpora.task], self.context.cache.get("corpus", key, read)
+        labelled = self.context.cache.get("corpus", (key, task.name), lambda: labelled_items(task, corpus))
+        if not len(labelled) and (error := label_facts(task, corpus).error):
+            raise error
+        self._identities[id(labelled)] = key if labelled is corpus else digest(key, task.name)
+        return labelled
 
 
 def load_training_data(

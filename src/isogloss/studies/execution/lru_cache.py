@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar, cast
 
 T = TypeVar("T")
-CAPACITIES = {"model": 2, "tokenizer": 2, "corpus": 64, "examples": 64}  # items of each kind
+CAPACITIES = {"model": 2, "tokenizer": 2, "corpus": 128, "examples": 64}  # items of each kind
 
 
 class LruCache:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from isogloss.analysis.similarity import similarity
 from isogloss.analysis.word_distances import word_distances
+from isogloss.corpora.corpus import AnyCorpus
 from isogloss.results.rows.distance_histograms import NO_DISTANCES
 from isogloss.studies.execution.corpora import language_of_name, read_parallel
 from isogloss.studies.execution.corpus_loader import CorpusLoader, load_bitexts
@@ -13,19 +15,30 @@ from isogloss.studies.execution.models import finetuned_network, measured_model
 from isogloss.studies.execution.worker_context import WorkerContext
 from isogloss.studies.planning.stages import DistancesStage, EvaluationStage, SimilarityStage
 from isogloss.training.finetuning.stored_results import write_evaluation, write_log
-from isogloss.training.finetuning.target_evaluation import evaluate_targets
+from isogloss.training.finetuning.target_evaluation import describe_error, evaluate_targets
 
 
 def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: WorkerContext) -> None:
-    """Store rows of scores, and the prediction for every item."""
+    """Store rows of scores, and the prediction for every item.
+
+    A target that cannot be read or evaluated is stored as failed, and the others are scored.
+    """
     assert folder and stage.network_id
     network, loader = finetuned_network(stage.network_id, context), CorpusLoader(stage.corpora, context)
     source = stage.corpora.source
     dev = loader.load(stage.corpora.dev, source, "dev")
-    targets = {name: loader.load(references, name, "test") for name, references in stage.targets.items()}
+    targets: dict[str, AnyCorpus] = {}
+    unreadable: dict[str, str] = {}
+    for name, references in stage.targets.items():
+        try:
+            targets[name] = loader.load(references, name, "test")
+        except Exception as error:
+            if len(unreadable) + 1 == len(stage.targets):
+                raise
+            unreadable[name] = describe_error(error)
     facts: dict[str, str | int] = {"run": stage.id, "model": "", "changes": "", "seed": stage.seed}
     results = evaluate_targets(network, loader.task(network.model), source, dev, targets, facts)
-    write_evaluation(results, folder)
+    write_evaluation(replace(results, failed={**unreadable, **results.failed}), folder)
     write_log(network.log, folder)
 
 

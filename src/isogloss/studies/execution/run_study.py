@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.core.hardware import kind_of
-from isogloss.results.rows.study_reader import read_study_results
+from isogloss.results.rows.study_reader import has_failed_targets, read_study_results
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.store.entries import Damaged, Store
 from isogloss.store.study_records import write_record
@@ -43,7 +44,8 @@ def run_study(
 ) -> StudyResults:
     """Compute all runs of a study that are missing, and return the results of all runs.
 
-    The same call resumes an interrupted study. A run that fails does not stop the others: see `.failed`.
+    Everything that can be known before training is checked first. The same call resumes an interrupted study. A run or
+    a target that fails does not stop the others: see `.failed`.
 
     Args:
         study: A study file, or its content as a mapping.
@@ -67,10 +69,18 @@ def run_study(
         limits = {"workers": workers, "per_gpu": per_gpu}
         options |= {name: value for name, value in limits.items() if value is not None}
         chosen_backend = new_backend(backend, options, device)
+        _remove_incomplete_evaluations(plan, opened)
         write_record(opened, record)
         return _results(plan, opened, chosen_backend, stack, watch)
     except OSError as error:
         raise opened.explained(error) from error
+
+
+def _remove_incomplete_evaluations(plan: Plan, store: Store) -> None:
+    """Remove evaluations in which a target failed, so that they are computed again, with the stored networks."""
+    for run in plan.runs:
+        if run.evaluation and has_failed_targets(store, run.evaluation):
+            shutil.rmtree(store.place(run.evaluation), ignore_errors=True)
 
 
 def _results(plan: Plan, store: Store, backend: Backend, stack: int, watch: Watch | None) -> StudyResults:

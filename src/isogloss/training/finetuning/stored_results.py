@@ -1,12 +1,14 @@
 """Fine-tuned networks and evaluations as entries of a store: read if they exist, else computed and written.
 
 entries/finetuned/ID/    model/ (see `finetuned_files`), log.tsv (one row per epoch)
-entries/evaluation/ID/   rows.parquet (scores), predictions.parquet; of studies also log.tsv, as above
+entries/evaluation/ID/   rows.parquet (scores), predictions.parquet, failed.json (errors by target, if there are any);
+                         of studies also log.tsv, as above
 work/ID/checkpoints/     of a fine-tuning that is not finished
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -18,6 +20,7 @@ import torch
 
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
 from isogloss.results.rows.stored_rows import with_schema
+from isogloss.results.rows.study_reader import FAILED_TARGETS_FILE
 from isogloss.store.entries import Damaged, Entry, Store
 from isogloss.tasks.task import Task
 from isogloss.training.engine.checkpoints import Checkpoints
@@ -39,12 +42,13 @@ def read_or_compute(
     compute: Callable[[], T],
     write: Callable[[T, Path], None],
     device: torch.device,
+    is_complete: Callable[[T], bool] = lambda value: True,
 ) -> T:
     """The stored entry, or the computed value, which is written first; without a store, the computed value.
 
     While another process computes the same entry, this one waits for it. A damaged entry is quarantined and
     recomputed. Of several workers of one training (torchrun) the main process decides and writes. `device`: where
-    workers exchange that decision.
+    workers exchange that decision. `is_complete`: a value that is not is returned, but not stored.
     """
     if store is None:
         return compute()
@@ -65,9 +69,10 @@ def read_or_compute(
             return read(entry.folder)
         value = compute()
         workers.barrier()  # all workers have read the checkpoints, which are removed now
-        with store.making(id, {"kind": id.partition("-")[0]}) as folder:
-            write(value, folder)
-        store.remove_checkpoints(id)
+        if is_complete(value):
+            with store.making(id, {"kind": id.partition("-")[0]}) as folder:
+                write(value, folder)
+            store.remove_checkpoints(id)
         return value
     finally:
         if lock:
@@ -118,6 +123,8 @@ def write_evaluation(results: Results, folder: Path) -> None:
     """Write rows and predictions of an evaluation into the folder of an entry."""
     results.frame.write_parquet(folder / "rows.parquet")
     results.predictions.collect().write_parquet(folder / "predictions.parquet")
+    if results.failed:
+        (folder / FAILED_TARGETS_FILE).write_text(json.dumps(results.failed, ensure_ascii=False), encoding="utf-8")
 
 
 def read_evaluation(folder: Path) -> Results:

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 
 import polars as pl
+import torch
 
+from isogloss.core.errors import IsoglossError
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.interventions.adapters import UseAdapter
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
@@ -19,7 +21,8 @@ from isogloss.training.finetuning.evaluation import Evaluation, evaluate
 from isogloss.training.finetuning.finetune import FineTuned
 
 RunColumns = Mapping[str, object]  # column → value
-Evaluations = Mapping[tuple[str, str], Evaluation]  # by split and target
+Key = tuple[str, str]  # split and target
+Evaluations = Mapping[Key, Evaluation]
 
 
 def evaluate_targets(
@@ -34,23 +37,57 @@ def evaluate_targets(
     """Rows and predictions of a fine-tuned network, for test corpora by name of the target.
 
     `run_columns` are the values of the columns that identify the run (run, model, changes, seed). `swap` are language
-    adapters by test set, which replace the adapter of the training language.
+    adapters by test set, which replace the adapter of the training language. A test set whose evaluation fails has no
+    rows, and its error is in `failed`; if the dev set or all test sets fail, the error is raised.
     """
     corpora = {**{("test", name): corpus for name, corpus in test.items()}, ("dev", source): dev}
     swaps = {("test", name): adapter for name, adapter in (swap or {}).items()}
     unswapped = {key: corpus for key, corpus in corpora.items() if key not in swaps}
-    evaluations = evaluate(tuned.network, task, tuned.model, unswapped, tuned.labels)
+    evaluations, errors = _evaluate_each(tuned, task, unswapped)
     for key, adapter in swaps.items():
-        swapped = swap_adapter(tuned, adapter)
-        evaluations |= evaluate(swapped.network, swapped.task, swapped.model, {key: corpora[key]}, swapped.labels)
-    evaluations = {key: evaluations[key] for key in corpora}
+        try:
+            swapped = swap_adapter(tuned, adapter)
+            evaluations |= evaluate(swapped.network, swapped.task, swapped.model, {key: corpora[key]}, swapped.labels)
+        except Exception as error:
+            errors[key] = _isolated(error)
+    evaluations = {key: evaluations[key] for key in corpora if key in evaluations}
+    if errors and (("dev", source) in errors or len(errors) == len(test)):
+        raise errors.get(("dev", source)) or next(iter(errors.values()))
     on_dev = evaluations["dev", source]
     if predicts_one_class(on_dev.predictions, on_dev.gold):
         run = f"{task.name} {source} seed {run_columns['seed']}, run {run_columns['run']}"
         advice = "the network has learnt nothing; a lower learning rate may help"
         warnings.warn(f"{run}: degenerate, one class is predicted for the whole dev set; {advice}", stacklevel=2)
     shared = {**run_columns, "task": task.name, "source": source}
-    return Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy())
+    failed = {target: describe_error(error) for (_, target), error in errors.items()}
+    return Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy(), failed=failed)
+
+
+def _evaluate_each(
+    tuned: FineTuned, task: Task, corpora: Mapping[Key, AnyCorpus]
+) -> tuple[dict[Key, Evaluation], dict[Key, Exception]]:
+    """All corpora in one pass; if that fails, one by one, with the errors of those that fail alone."""
+    try:
+        return evaluate(tuned.network, task, tuned.model, corpora, tuned.labels), {}
+    except Exception as error:
+        if len(corpora) == 1:
+            return {}, dict.fromkeys(corpora, _isolated(error))
+        _isolated(error)
+    parts = [_evaluate_each(tuned, task, {key: corpus}) for key, corpus in corpora.items()]
+    evaluations = {key: evaluation for part, _ in parts for key, evaluation in part.items()}
+    return evaluations, {key: error for _, part in parts for key, error in part.items()}
+
+
+def _isolated(error: Exception) -> Exception:
+    """An error that concerns one corpus; a lack of memory, which does not, is raised."""
+    if isinstance(error, torch.OutOfMemoryError):
+        raise error
+    return error
+
+
+def describe_error(error: Exception) -> str:
+    """An error in one line, with its type unless it is one of isogloss."""
+    return str(error) if isinstance(error, IsoglossError) else f"{type(error).__name__}: {error}"
 
 
 def result_rows(evaluations: Evaluations, run_columns: RunColumns) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from isogloss.core.errors import UsageError
@@ -25,6 +25,7 @@ from isogloss.results.rows.results import Results
 from isogloss.store.entries import Store
 from isogloss.tasks import TASKS
 from isogloss.tasks.bilstm import task_for_model
+from isogloss.tasks.labelled import labelled_corpora
 from isogloss.tasks.scoring import Scorer, with_scorer
 from isogloss.tasks.task import Task
 from isogloss.training.adjustment.replay import AlignmentReplay
@@ -78,7 +79,8 @@ def transfer(
 ) -> Results:
     """Fine-tune on `train`, select the epoch on `dev`, and evaluate on test sets of languages not trained on.
 
-    Training settings that are None have the task's published values.
+    Training settings that are None have the task's published values. Corpora without labels are errors before a model is
+    loaded. A test set whose evaluation fails has no rows, and its error is in `.failed` of the results.
 
     Args:
         model: A model, its name or its folder. "bilstm" is the baseline without pretraining.
@@ -125,11 +127,7 @@ def transfer(
         subword_dropout=subword_dropout,
         character_noise=character_noise,
     )
-    tests = {f"test '{name}'": corpus for name, corpus in test.items()}
-    for role, corpus in {"train": train, "dev": dev, **tests}.items():
-        check_corpus(task, corpus, role)
-    for corpus in (dev, *test.values()):
-        task.check_gold(corpus)
+    train, dev, test = check_corpora(task, train, dev, test)
     for name in swap or {}:
         check_name(name, test, "test set to swap adapters for")
     loaded, store = model if isinstance(model, LoadedModel) else load_model(model), None if out is None else Store(out)
@@ -151,6 +149,23 @@ def transfer(
     if out is not None and init_distributed().is_main:
         results.write(Path(out) / "results.parquet")
     return results
+
+
+def check_corpora(
+    task: Task, train: AnyCorpus, dev: AnyCorpus, test: Mapping[str, AnyCorpus]
+) -> tuple[AnyCorpus, AnyCorpus, dict[str, AnyCorpus]]:
+    """The corpora of a transfer without unlabelled items; one error lists all corpora that cannot be used.
+
+    Needs no model: called before one is loaded.
+    """
+    roles = {name: f"test '{name}'" for name in test}
+    corpora = {"train": train, "dev": dev, **{roles[name]: corpus for name, corpus in test.items()}}
+    for role, corpus in corpora.items():
+        check_corpus(task, corpus, role)
+    labelled = labelled_corpora(task, corpora)
+    for corpus in (dev, *test.values()):
+        task.check_gold(corpus)
+    return labelled["train"], labelled["dev"], {name: labelled[role] for name, role in roles.items()}
 
 
 @dataclass(frozen=True)
@@ -205,11 +220,18 @@ class Experiment:
             )
             if unfinished := unfinished_training(tuned.log):
                 warnings.warn(f"{self.task.name} {self.train.lang} seed {seed}: {unfinished}", stacklevel=2)
-            return evaluate_targets(tuned, self.task, self.train.lang, self.dev, self.test, run_columns, self.swap)
+            results = evaluate_targets(tuned, self.task, self.train.lang, self.dev, self.test, run_columns, self.swap)
+            return replace(results, failed={f"{name}, seed {seed}": why for name, why in results.failed.items()})
 
         evaluation = f"evaluation-{digest(run, self._tests_identity())}"
         return read_or_compute(
-            self.store, evaluation, read=read_evaluation, compute=evaluate, write=write_evaluation, device=model.device
+            self.store,
+            evaluation,
+            read=read_evaluation,
+            compute=evaluate,
+            write=write_evaluation,
+            device=model.device,
+            is_complete=lambda results: not results.failed,  # the same call tries again
         )
 
     def _run_identity(self, model: LoadedModel, extra_loss: ExtraLoss | None, seed: int) -> str:
