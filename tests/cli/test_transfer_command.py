@@ -156,7 +156,14 @@ def test_the_format_can_be_given(capsys: pytest.CaptureFixture[str], world: Path
     """Two words a line are a sentence of NER in two columns only if that is said."""
     for name in ("train", "dev"):
         (tmp_path / f"{name}.data").write_text("Ada B-PER\nsings O\n\n" * 4)
-    files = ["--train", tmp_path / "train.data", "--dev", tmp_path / "dev.data", "--test", f"en={tmp_path / 'dev.data'}"]
+    files = [
+        "--train",
+        tmp_path / "train.data",
+        "--dev",
+        tmp_path / "dev.data",
+        "--test",
+        f"en={tmp_path / 'dev.data'}",
+    ]
     options = ["transfer", world / "model", "--task", "ner", *files, "--epochs", 1, "--device", "cpu", "--source", "en"]
     code, _, errors = isogloss(capsys, *options, "--format", "ner-space")
     assert code == 0, errors

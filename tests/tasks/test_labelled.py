@@ -64,8 +64,6 @@ def test_items_without_labels_are_counted_with_the_line_of_the_first(tmp_path: P
     assert len(kept) == labelled
 
 
-
-
 def test_one_error_names_every_corpus_without_labels(tmp_path: Path) -> None:
     task = TASKS["nli"]
     for name, label in {"train-en": "\tneutral", "test-fr": "", "test-de": "\t-", "test-es": "\tneutral"}.items():
@@ -75,7 +73,9 @@ def test_one_error_names_every_corpus_without_labels(tmp_path: Path) -> None:
         labelled_corpora(task, corpora, train="train-en")
     assert len(caught.value.errors) == 2
     for name in ("test-fr", "test-de"):
-        assert f"{tmp_path / name}.tsv:1: expected labelled items, got no label in any of its 3 items" in str(caught.value)
+        assert f"{tmp_path / name}.tsv:1: expected labelled items, got no label in any of its 3 items" in str(
+            caught.value
+        )
 
 
 def test_labels_that_training_does_not_have(tmp_path: Path) -> None:
