@@ -88,7 +88,7 @@ def test_labels_that_training_does_not_have(tmp_path: Path) -> None:
     assert "de.tsv: expected tags of the training corpus (B-PER, O), got only B-PERSON, O (de)" in str(caught.value)
     assert len(caught.value.errors) == 2
     both = corpora["fr"].with_items([*corpora["fr"], *corpora["train"]])
-    with pytest.warns(UserWarning) as noted:
+    with pytest.warns(UserWarning, match="cannot be predicted") as noted:
         labelled_corpora(TASKS["ner"], {"train": corpora["train"], "fr": both, "ru": corpora["ru"]})
     messages = [str(note.message) for note in noted]
     assert "tags that do not occur in the training corpus cannot be predicted: B-DATE" in messages
@@ -137,7 +137,7 @@ def test_public_files_without_labels(task: str, name: str, missing: str) -> None
 def test_lines_of_items_in_published_files(kind: str, name: str) -> None:
     """Against a plain reading of the file: the item's lines begin at the line that is reported."""
     path = shared(f"data/{name}")
-    lines = lzma.open(path, "rt", encoding="utf-8").read().split("\n")
+    lines = lzma.decompress(path.read_bytes()).decode().split("\n")
     corpus = read_kind(path, kind)
     for item in (corpus[0], corpus[37], corpus[len(corpus) - 1]):
         line = line_of(corpus, item)

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from isogloss.core.errors import shown
+from isogloss.core.errors import UsageError, shown
 from isogloss.corpora.corpus import Corpus
 from isogloss.corpora.kinds.qa import MLQA, UNKNOWN_DATA_SET, Answer, Question
 from isogloss.metrics.answers import MLQA_ARTICLES, AnswerCounts, MlqaCounts, SquadCounts, answer_counts

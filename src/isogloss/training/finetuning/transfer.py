@@ -79,8 +79,8 @@ def transfer(
 ) -> Results:
     """Fine-tune on `train`, select the epoch on `dev`, and evaluate on test sets of languages not trained on.
 
-    Training settings that are None have the task's published values. Corpora without labels are errors before a model is
-    loaded. A test set whose evaluation fails has no rows, and its error is in `.failed` of the results.
+    Training settings that are None have the task's published values. Corpora without labels are errors before a model
+    is loaded. A test set whose evaluation fails has no rows, and its error is in `.failed` of the results.
 
     Args:
         model: A model, its name or its folder. "bilstm" is the baseline without pretraining.
