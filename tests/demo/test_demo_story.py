@@ -96,8 +96,13 @@ def test_where_languages_meet() -> None:
     assert part.image and "<svg" in part.image.svg and "qla–qlf" in part.image.svg
 
 
+def reinit_section(about: ReportInputs) -> Section:
+    return story.reinit_section(about, compute_statistics(about))
+
+
 def test_which_layers_carry_transfer() -> None:
-    first, transfer, *others = story.reinit_section(subject()).sentences
+    first, transfer, *others, stars = reinit_section(subject()).sentences
+    assert stars.startswith("Stars: significant difference to REF")
     assert (
         "the largest loss is for layers 1-2: −5.0 points of accuracy on average in other languages, −2.5 in qla"
         in first
@@ -107,13 +112,13 @@ def test_which_layers_carry_transfer() -> None:
     )
     assert "accuracy 64.0 on 5 other languages (mean), 90.0 on qla" in transfer
     assert len(others) == len(PAIRS)  # nothing here of adjustment
-    table = story.reinit_section(subject()).table
+    table = reinit_section(subject()).table
     assert table and table.head == ("source-target", REFERENCE, *(f"Δ {pair}" for pair in PAIRS))
     assert [row[0].text for row in table.body] == ["qla-qla", *(f"qla-{one}" for one in TARGETS), "qla-X"]
 
 
 def test_other_results_are_told_as_they_are() -> None:
-    first = story.reinit_section(subject({**COSTS, "1-2": -0.04, "11-12": 0.08})).sentences[0]
+    first = reinit_section(subject({**COSTS, "1-2": -0.04, "11-12": 0.08})).sentences[0]
     assert "the largest loss is for layers 11-12: −8.0" in first
     assert "the smallest is for layers 1-2: +4.0" in first
 

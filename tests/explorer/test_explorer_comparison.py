@@ -13,7 +13,7 @@ from result_rows import result_rows
 from stores import parsed, runs_of, write_store
 
 from isogloss.core.errors import UsageError
-from isogloss.explorer.comparison import compare_scores, conditions, metrics, significance
+from isogloss.explorer.comparison import Significance, compare_scores, conditions, marks, metrics, significance
 from isogloss.explorer.store_index import StoreIndex
 from isogloss.metrics.significance import paired_bootstrap, permutation_test
 from isogloss.metrics.tagging import TagCounts
@@ -107,7 +107,7 @@ def test_tests_and_intervals_are_over_the_sentences(tmp_path: Path) -> None:
     bounds = paired_bootstrap(a, b, lambda counts: counts.accuracy, 1000)
     assert (found["low"], found["high"], found["over"]) == (bounds.low, bounds.high, "sentences")
     assert found["low"] < -0.2 < found["high"] < 0
-    assert found["stars"] == "**"
+    assert marks({("fr", 1): found})[0]["stars"] == "**"
     assert found["test"] == "permutation of examples"
 
 
@@ -122,6 +122,18 @@ def test_tests_of_several_seeds_keep_the_interval_over_seeds(index: StoreIndex) 
         name: expected[name] for name in ("p", "low", "high", "test")
     }
     assert found["over"] == "seeds"
+
+
+def test_stars_are_corrected_for_the_table() -> None:
+    tests = [("fr", 0.01, -0.3, -0.1), ("de", 0.03, -0.2, -0.1), ("ar", 0.0001, -0.2, 0.1), ("ug", None, None, None)]
+    cells = {
+        (target, 1): Significance(delta=-0.2, low=low, high=high, p=p, test="t", n=9, over="seeds")
+        for target, p, low, high in tests
+    }
+    found = {mark["target"]: (mark["holm"], mark["stars"]) for mark in marks(cells)}
+    # of three tests: 3 · .0001, 2 · .01, 1 · .03; the interval of Arabic includes 0
+    assert found == {"fr": (0.02, "*"), "de": (0.03, "*"), "ar": (pytest.approx(0.0003), ""), "ug": (None, "")}
+    assert marks({("fr", 1): {**cells["fr", 1], "p": 0.04}, ("de", 1): {**cells["de", 1], "p": 0.04}})[0]["stars"] == ""
 
 
 def test_what_cannot_be_tested(index: StoreIndex) -> None:

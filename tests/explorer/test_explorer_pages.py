@@ -21,6 +21,7 @@ from stores import parsed, runs_of, write_store
 from werkzeug.test import TestResponse
 
 from isogloss.explorer.app import create_app
+from isogloss.metrics.significance import holm
 from isogloss.results.rows.study_reader import read_study_results
 from isogloss.store.entries import Store
 from isogloss.store.running_jobs import Notice
@@ -151,6 +152,15 @@ def test_runs_side_by_side(client: FlaskClient) -> None:
     assert answer
     assert answer["test"] == "t over seeds and examples"
     assert answer["delta"] == pytest.approx(-0.19667, abs=1e-5)
+    marks = get(client, "/marks", run=RUNS, metric="accuracy").json
+    assert marks
+    p = {
+        target: get(client, "/test", run=RUNS, metric="accuracy", condition=1, target=target).json["p"]
+        for target in ("en", "fr", "ug", "de", "ar")
+    }
+    assert {mark["target"]: mark["holm"] for mark in marks} == dict(
+        zip(p, map(pytest.approx, holm(list(p.values()))), strict=True)
+    )
 
 
 def test_sentences_and_their_filters(client: FlaskClient) -> None:

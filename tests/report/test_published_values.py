@@ -29,7 +29,7 @@ def shown(inputs: ReportInputs, name: str) -> list[dict[str, str]]:
 
 def test_scores_of_a_study_of_one_column() -> None:
     rows = result_rows({key: values for key, values in SCORES.items() if key[0] == "REF"})
-    published = pl.DataFrame([{**PLACE, "target": "fr", "metric": "accuracy", "value": 80.5}])
+    published = pl.DataFrame([{**PLACE, "target": "fr", "metric": "accuracy", "value": 80.5, "mismatch": ""}])
     found = shown(ReportInputs("t", StudyResults(rows, published=published)), "scores-pos-accuracy")
     assert {row["target"]: row["published"] for row in found} == {"en": "", "fr": "80.50", "ug": "", "de": "", "ar": ""}
     assert found[1]["mean"] == "80.00"
@@ -71,8 +71,9 @@ def test_similarity_of_single_layers() -> None:
 
 
 def test_a_small_p_is_not_nothing() -> None:
-    rows = result_rows({("REF", name): [0.9 - i / 40] for i, name in enumerate(["en", *"abcdefghijkl"])})
-    curves = curve_rows({name: [0.95 - i / 20 - (0.06 if name == "c" else 0)] for i, name in enumerate("abcdefghijkl")})
+    names = ["ar", "bg", "de", "es", "fi", "fr", "hi", "it", "ja", "ru", "tr", "zh"]
+    rows = result_rows({("REF", name): [0.9 - i / 40] for i, name in enumerate(["en", *names])})
+    curves = curve_rows({name: [0.95 - i / 20 - (0.06 if name == "de" else 0)] for i, name in enumerate(names)})
     (row,) = shown(ReportInputs("t", StudyResults(rows, curves=Curves(with_run_columns(curves)))), "gap-and-similarity")
     assert 0 < float(row["p"]) < 1e-4
 

@@ -17,14 +17,14 @@ from result_rows import curve_rows, result_rows
 from isogloss.report.assets import vega_script
 from isogloss.report.chart_data import chart_data
 from isogloss.report.examples import MAX_ITEMS, MAX_WORD_CHARACTERS, MAX_WORDS, examples
-from isogloss.report.findings import MAX_SENTENCES, findings, significant
+from isogloss.report.findings import MAX_SENTENCES, findings
 from isogloss.report.inputs import ReportInputs, inputs_from_results
 from isogloss.report.page import page
 from isogloss.report.statistics import compute_statistics
 from isogloss.report.tables import NamedTable, tables
 from isogloss.report.templating import environment, script_json, shorten
-from isogloss.results.comparisons.deltas import with_holm_correction
 from isogloss.results.comparisons.example_tests import with_item_scores
+from isogloss.results.comparisons.marks import with_marks
 from isogloss.results.rows.curves import Curves
 from isogloss.results.rows.results import Results
 from isogloss.results.rows.study_results import StudyResults
@@ -65,8 +65,8 @@ def test_significance_in_words_is_corrected() -> None:
 
 
 def test_a_few_lucky_seeds_are_no_finding() -> None:
-    frame = pl.DataFrame({"holm": [0.01, 0.01, 0.01, 0.2, None], "low": [-0.1, 0.1, None, 0.1, 0.1], "high": 0.2})
-    assert frame.select(sure=significant())["sure"].to_list() == [False, True, True, False, None]
+    frame = pl.DataFrame({"p": [0.001, 0.001, 0.001, 0.2, None], "low": [-0.1, 0.1, None, 0.1, 0.1], "high": 0.2})
+    assert with_marks(frame, family=())["significant"].to_list() == [False, True, True, False, False]
 
 
 def test_one_seed_is_not_tested() -> None:
@@ -88,8 +88,8 @@ def test_published_values_are_compared() -> None:
     assert "1 of 1 published differences to the reference have the same sign here" in finding_text(small())
     table = next(one for one in tables(small(), compute_statistics(small())) if one.name == "differences-pos-accuracy")
     row = next(row for row in table.table.body if row[0].text == "en-fr")
-    assert row[1].text == "80.00 (80.50)"
-    assert row[2].text.endswith("(-19.00)")
+    assert (row[1].text, row[1].published, row[1].mismatch) == ("80.00", "80.50", "")
+    assert (row[2].published, row[2].mismatch) == ("-19.00", "")
     assert row[2].shade == "farthest-below"
 
 
@@ -103,8 +103,8 @@ def test_many_findings_are_counted() -> None:
 def test_an_unfinished_study_is_told_as_far_as_it_goes() -> None:
     some = {key: values for key, values in SCORES.items() if key != ("1-2", "fr")}
     inputs = without_predictions(result_rows(some))
-    assert "mean over targets is missing" in compute_statistics(inputs).notes[0]
-    assert "The mean over targets is missing" in page(inputs)
+    assert "mean over languages is missing" in compute_statistics(inputs).notes[0]
+    assert "The mean over languages is missing" in page(inputs)
     assert "no run has finished" in page(without_predictions(result_rows({})))
 
 
@@ -117,7 +117,7 @@ def test_curves_alone_make_a_report() -> None:
 
 def test_holm_leaves_untested_cells_alone() -> None:
     rows = pl.DataFrame({name: ["a"] * 3 for name in ("study", "model", "task", "source", "metric")})
-    found = with_holm_correction(rows.with_columns(p=pl.Series([0.03, None, 0.01])))
+    found = with_marks(rows.with_columns(p=pl.Series([0.03, None, 0.01]), low=pl.lit(0.1), high=pl.lit(0.2)))
     assert found["holm"].to_list() == [0.03, None, 0.02]
 
 
@@ -198,7 +198,7 @@ def test_long_tables_are_cut_and_say_so() -> None:
 
 
 def test_a_cell_shows_its_interval_and_the_published_value_below() -> None:
-    cell = Cell("-1.20** [-1.50, -0.90] (-1.33)", number=True, shade="below")
+    cell = Cell("-1.20** [-1.50, -0.90]", number=True, shade="below", published="-1.33")
     shown = table_html(Table(("Δ",), ((cell,),), {"below": "< REF"}))
     assert '<td class="number below" data-value="-1.20">−1.20**<small>[−1.50, −0.90]</small><small>(−1.33)' in shown
     assert "&lt; REF" in shown

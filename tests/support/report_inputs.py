@@ -69,7 +69,7 @@ def small(**changes: Any) -> ReportInputs:
         predictions(rows).lazy(),
         Curves(with_run_columns(curve_rows(LAYERS))),
         {"bert 1-2 pos en seed 9": "out of memory"},
-        published=pl.DataFrame({**published, "metric": ["accuracy"] * 2, "value": [80.5, -19.0]}),
+        published=pl.DataFrame({**published, "metric": ["accuracy"] * 2, "value": [80.5, -19.0], "mismatch": ""}),
         neutral=pl.DataFrame({**neutral, "rank": [1], "of": [8]}).with_columns(
             changes=pl.lit("REF"), when=pl.lit("before")
         ),

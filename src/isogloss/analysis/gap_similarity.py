@@ -13,7 +13,7 @@ import polars as pl
 from isogloss.core.errors import UsageError
 from isogloss.metrics.correlation import spearman
 from isogloss.results.comparisons.deltas import score_rows
-from isogloss.results.comparisons.transfer_means import other_language
+from isogloss.results.comparisons.target_languages import language_of, other_languages
 from isogloss.results.rows.results import EXPERIMENT, Results
 
 BEFORE = "before"  # the model before fine-tuning
@@ -28,6 +28,7 @@ CORRELATION_COLUMNS = {
     "strength": pl.Float64,
     "p": pl.Float64,
     "n": pl.Int64,
+    "languages": pl.List(pl.String),
     "note": pl.String,
 }
 
@@ -47,7 +48,8 @@ def gap_similarity(
         missing = sorted(scored[key[: len(experiment)]] - set(group["target"]))
         note = {"note": f"no curve of {', '.join(missing)}"} if missing else {"note": ""}
         named = dict(zip([*experiment, *CURVE_KEYS], key, strict=True))
-        results.append(named | note | _correlation(group, confidence, draws, seed))
+        languages = {"languages": sorted({str(language_of(target)) for target in group["target"]})}
+        results.append(named | note | languages | _correlation(group, confidence, draws, seed))
     return pl.DataFrame(results, schema=CORRELATION_COLUMNS)
 
 
@@ -69,9 +71,10 @@ def gaps_beside_similarity(rows: pl.DataFrame, curves: pl.DataFrame) -> pl.DataF
 
 
 def cross_lingual_gaps(rows: pl.DataFrame) -> pl.DataFrame:
-    """The gap of each experiment, target and metric, mean over seeds, without test sets in the source language."""
+    """The gap of each experiment, target and metric, mean over seeds, for the test sets that stand for
+    other languages."""
     score_rows(rows)  # raises an error for duplicate scores
-    gaps = Results(rows.unique(maintain_order=True)).gaps().filter(other_language())
+    gaps = other_languages(Results(rows.unique(maintain_order=True)).gaps())
     without_gap = gaps.filter(pl.col("gap").is_null())
     if not without_gap.is_empty():
         source = without_gap["source"][0]

@@ -78,7 +78,8 @@ def _run_demo(amounts: DemoSizes, folder: Path, store: Store, options: dict[str,
         raise typer.Exit(1)
     subject = inputs_from_store(store.folder, STUDY_NAME)
     analysis = compute_statistics(subject)
-    parts = [story.similarity_section(subject), story.reinit_section(subject), story.gap_section(subject, analysis)]
+    parts = [story.similarity_section(subject), story.reinit_section(subject, analysis)]
+    parts.append(story.gap_section(subject, analysis))
     for part in parts:
         _show_section(part)
     diagnosis = demo_diagnosis(amounts)

@@ -13,12 +13,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     import polars as pl
 
     from isogloss.corpora.corpus import AnyCorpus
     from isogloss.corpora.parallel import ParallelSet
+    from isogloss.results.tables.tables import Cell
     from isogloss.results.tables.tables import Table as ResultTable
 
 out = Console(highlight=False)
@@ -97,12 +99,21 @@ def show_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[objec
     for i, column in enumerate(columns):
         table.add_column(column, style="cyan" if i == 0 else None, no_wrap=i == 0, header_style="dim")
     for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
+        table.add_row(*(cell if isinstance(cell, Text) else escape(str(cell)) for cell in row))
     out.print(table)
 
 
 def show_result_table(title: str, table: ResultTable) -> None:
-    show_table(title, table.head, ([cell.text for cell in row] for row in table.body))
+    """Print a table with its footnotes; published values that are not comparable are dim."""
+    show_table(title, table.head, ([_cell_text(table, cell) for cell in row] for row in table.body))
+    for note in table.footnotes:
+        out.print(note, soft_wrap=True, markup=False)
+
+
+def _cell_text(table: ResultTable, cell: Cell) -> Text:
+    line = table.line(cell)
+    measured = cell.text if cell.published or not cell.mismatch else ""
+    return Text.assemble(measured, (line.removeprefix(measured), "dim" if cell.mismatch else ""))
 
 
 def show_frame(title: str, frame: pl.DataFrame, number_format: str) -> None:

@@ -16,11 +16,12 @@ from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.verdict import Verdict
 from isogloss.indexes.curve_verdict import Verdict as CurveVerdict
 from isogloss.report.export import figures
-from isogloss.report.findings import SIGNIFICANCE_LEVEL, findings, significant
+from isogloss.report.findings import findings
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.sections import Section, render_chart
-from isogloss.report.statistics import ReportStatistics, compute_statistics
-from isogloss.results.comparisons.transfer_means import OTHER_TARGETS, other_language
+from isogloss.report.statistics import ReportStatistics
+from isogloss.results.comparisons.marks import SIGNIFICANCE_LEVEL, stars_note
+from isogloss.results.comparisons.target_languages import other_languages
 from isogloss.results.rows.curves import Curves
 from isogloss.results.tables.curve_summary import curve_table
 from isogloss.results.tables.points import points, signed_points
@@ -68,28 +69,28 @@ def similarity_section(inputs: ReportInputs) -> Section:
     )
 
 
-def reinit_section(inputs: ReportInputs) -> Section:
+def reinit_section(inputs: ReportInputs, statistics: ReportStatistics) -> Section:
     """RANDOM-INIT: the effect of re-initialising pairs of layers in the source and in other languages."""
-    results = inputs.results
-    frame = results.frame.filter(pl.col("changes").is_in([REFERENCE, *PAIRS]))
-    reinit_inputs = replace(inputs, results=replace(results, frame=frame, curves=Curves(results.curves.frame.clear())))
-    statistics = compute_statistics(reinit_inputs)
-    other_languages = statistics.means.sort("delta", descending=False)
-    source_deltas = dict(statistics.deltas.filter(target=SOURCE).select("change", "delta").iter_rows())
+    results = replace(inputs.results, curves=Curves(inputs.results.curves.frame.clear()))
+    deltas, means = (rows.filter(pl.col("change").is_in(PAIRS)) for rows in (statistics.deltas, statistics.means))
+    of_pairs = replace(statistics, deltas=deltas, means=means, correlations=statistics.correlations.clear())
+    sorted_means = means.sort("delta", descending=False)
+    source_deltas = dict(deltas.filter(target=SOURCE).select("change", "delta").iter_rows())
     descriptions = [
         f"layers {row['change']}: {signed_points(row['delta'])} points of {row['metric']} on average in other "
         f"languages, {signed_points(source_deltas[row['change']])} in {SOURCE} itself"
-        for row in (other_languages.row(0, named=True), other_languages.row(-1, named=True))
+        for row in (sorted_means.row(0, named=True), sorted_means.row(-1, named=True))
     ]
-    rows = pl.concat([statistics.deltas, statistics.means], how="diagonal")
+    sentences = findings(replace(inputs, results=results), of_pairs).values()
     return Section(
         "2. Layers that matter for transfer",
         (
             f"Of the layer pairs re-initialised before fine-tuning, the largest loss is for {descriptions[0]}; the "
             f"smallest is for {descriptions[1]}.",
-            *(sentence for sentences in findings(reinit_inputs, statistics).values() for sentence in sentences),
+            *(sentence for topic in sentences for sentence in topic),
+            stars_note(REFERENCE),
         ),
-        delta_table(rows.sort(pl.col("target") == OTHER_TARGETS, maintain_order=True), reference=REFERENCE),
+        delta_table(pl.concat([deltas, means]), reference=REFERENCE),
     )
 
 
@@ -101,7 +102,7 @@ def gap_section(inputs: ReportInputs, statistics: ReportStatistics) -> Section:
         f"{row['index']} {_number(row['value'])} (p = {row['p']:.2g})" for row in defined.to_dicts()
     )
     undefined = "; ".join(f"{row['index']}: {row['note']}" for row in rows.to_dicts() if row["value"] is None)
-    gap_rows = statistics.scores.filter(other_language(), changes=REFERENCE).sort("gap")
+    gap_rows = other_languages(statistics.scores.filter(changes=REFERENCE)).sort("gap")
     low, high = gap_rows.row(0, named=True), gap_rows.row(-1, named=True)
     gap_figures = {name: spec for name, spec in figures(inputs, statistics) if name.startswith("gap")}
     figure = next((spec for name, spec in gap_figures.items() if REFERENCE in name and MATCHING in name), None)
@@ -147,9 +148,9 @@ def adjustment_section(inputs: ReportInputs, statistics: ReportStatistics, pairs
     rows = {row["model"]: row for row in distances.to_dicts()}
     before, after = rows[REFERENCE], rows[ADJUSTED]
     matching = {name: _pair_curve(inputs, name) for name in (REFERENCE, ADJUSTED)}
-    cells = statistics.deltas.filter(change=ADJUSTED, target=BITEXT).with_columns(sure=significant())
+    cells = statistics.deltas.filter(change=ADJUSTED, target=BITEXT)
     cell = cells.row(0, named=True)
-    significance = "" if cell["sure"] else " (not significant)"
+    significance = "" if cell["significant"] else " (not significant)"
     body = [
         (Cell(name), *(Cell(f"{rows[name][column]:.3f}", True) for column in ("related", "unrelated", "overlap",
          "separation")), Cell(_peak(matching[name]), True), Cell(f"{matching[name][-1]:.2f}", True))

@@ -22,9 +22,8 @@ from typing import Literal
 import polars as pl
 
 from isogloss.core.registry import check_name
-from isogloss.metrics.significance import holm
-from isogloss.report.findings import SIGNIFICANCE_LEVEL
 from isogloss.results.comparisons.example_tests import example_counts, seeds_and_examples
+from isogloss.results.comparisons.marks import with_marks
 from isogloss.results.rows.results import Results
 
 FINETUNED, ADAPTED, MONOLINGUAL, BILSTM = "fine-tuned", "adapted", "monolingual", "BiLSTM"
@@ -87,9 +86,7 @@ def compare_systems(results: Results, pairs: Sequence[tuple[str, str]], metric: 
     rows = results.tests.filter(pl.col("metric") == metric).sort("seed")
     parts = [_difference_row(rows, results.predictions, metric, *pair) for pair in pairs]
     frame = pl.DataFrame(parts, schema=DIFFERENCE_COLUMNS, orient="row")
-    corrected_p = iter(holm(frame["p"].drop_nulls().to_list()))
-    corrected = pl.Series("holm", [None if p is None else next(corrected_p) for p in frame["p"]], dtype=pl.Float64)
-    return frame.with_columns(corrected, significant=(corrected < SIGNIFICANCE_LEVEL).fill_null(False))
+    return with_marks(frame, family=()).drop("stars")
 
 
 def to_differences(frame: pl.DataFrame) -> list[Difference]:

@@ -48,6 +48,7 @@ def _routes(views: Views) -> dict[str, Callable[..., Response]]:
         "/progress": views.progress,
         "/chart-data": views.chart_data,
         "/test": views.test,
+        "/marks": views.marks,
         "/download/<table>.<suffix>": views.download,
         "/assets/<name>": asset,
     }

@@ -2,7 +2,8 @@
 
 The seeds of one experiment form one condition. Conditions with several common seeds are paired by seed, with Student's
 interval over seeds; with one seed, the interval is over sentences. The tests are those of `results.comparisons.deltas`.
-They read predictions, which takes time, so a page requests them cell by cell.
+They read predictions, which takes time, so a page requests them cell by cell. Stars come last: they are corrected for
+all tests of the table (`results.comparisons.marks`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import polars as pl
 from isogloss.core.errors import UsageError
 from isogloss.results.comparisons.deltas import deltas
 from isogloss.results.comparisons.example_tests import example_counts, example_interval
+from isogloss.results.comparisons.marks import with_marks
 from isogloss.results.rows.results import EXPERIMENT, NO_INTERVENTION
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.cell_colours import cell_class
@@ -51,9 +53,17 @@ class Significance(TypedDict):
     high: float | None
     p: float | None
     test: str | None
-    stars: str
     n: int
     over: str
+
+
+class Mark(TypedDict):
+    """The stars of a difference, and its p after the correction for all tests of the table."""
+
+    target: str
+    condition: int
+    holm: float | None
+    stars: str
 
 
 def conditions(results: StudyResults, metric: str, pool_seeds: bool = True) -> list[Condition]:
@@ -101,7 +111,7 @@ def compare_scores(results: StudyResults, compared: list[Condition], metric: str
 def significance(
     results: StudyResults, reference: Condition, condition: Condition, metric: str, target: str
 ) -> Significance:
-    """p with its test and stars, and an interval over sentences if there is none over seeds."""
+    """p with its test, and an interval over sentences if there is none over seeds."""
     rows = _relabelled(results, [reference, condition], metric).filter(pl.col("target") == target)
     counts = example_counts(results.predictions.filter(pl.col("target") == target), metric, rows["run"])
     if not counts:
@@ -115,8 +125,21 @@ def significance(
         sides = [[counts.get((run, target)) for run in side.runs] for side in (reference, condition)]
         row["low"], row["high"] = example_interval(metric, *sides) or (None, None)
         over = "sentences"
-    tested = {name: row[name] for name in ("delta", "low", "high", "p", "test", "stars", "n")}
+    tested = {name: row[name] for name in ("delta", "low", "high", "p", "test", "n")}
     return cast(Significance, {**tested, "over": over})
+
+
+def marks(tested: Mapping[tuple[str, int], Significance]) -> list[Mark]:
+    """The stars of a table, from the tests of its cells by target and number of the condition."""
+    rows = [
+        {"target": target, "condition": number, "p": cell["p"]}
+        | {name: cell[name] if cell["over"] == "seeds" else None for name in ("low", "high")}  # type: ignore[literal-required]
+        for (target, number), cell in tested.items()
+    ]
+    numbers = dict.fromkeys(("p", "low", "high"), pl.Float64)
+    frame = pl.DataFrame(rows, schema={"target": pl.String, "condition": pl.Int64, **numbers})
+    marked = with_marks(frame, family=()).select("target", "condition", "holm", "stars")
+    return cast("list[Mark]", marked.to_dicts())
 
 
 def _relabelled(results: StudyResults, compared: list[Condition], metric: str) -> pl.DataFrame:

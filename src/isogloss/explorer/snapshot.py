@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from isogloss.core.errors import UnknownName
-from isogloss.results.comparisons.transfer_means import other_language
+from isogloss.results.comparisons.target_languages import other_languages
 from isogloss.results.rows.stored_rows import read_rows, with_schema
 from isogloss.store.entries import Damaged, Store
 from isogloss.store.study_records import Record, Run
@@ -104,10 +104,14 @@ def _read_scores(store: Store, ids: Iterable[str], first: int) -> tuple[pl.DataF
 
 def _summaries(rows: pl.DataFrame, ids: list[str], first: int) -> dict[str, dict[str, Summary]]:
     tests = rows.filter(pl.col("split") == "test")
-    means = tests.group_by("number", "metric", maintain_order=True).agg(
-        source_score=pl.col("value").filter(pl.col("target") == pl.col("source")).first(),
-        other_score=pl.col("value").filter(other_language()).mean(),
+    scores = tests.group_by("number", "metric", maintain_order=True).agg(
+        source_score=pl.col("value").filter(pl.col("target") == pl.col("source")).first()
     )
+    by_language = (
+        other_languages(tests, ["number"]).group_by("number", "metric", "language").agg(pl.col("value").mean())
+    )
+    others = by_language.group_by("number", "metric").agg(other_score=pl.col("value").mean())
+    means = scores.join(others, on=["number", "metric"], how="left", maintain_order="left")
     summaries: dict[str, dict[str, Summary]] = {}
     for number, metric, source_score, other_score in means.iter_rows():
         summaries.setdefault(ids[number - first], {})[metric] = Summary(source_score, other_score)

@@ -6,9 +6,12 @@ Templates escape every value.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 
@@ -33,12 +36,25 @@ RunList = tuple[list[runs.RunRow], Counter[str], dict[str, list[str]]]  # rows, 
 Values = dict[str, object]  # of the variables of a template
 NO_CHARTS: Values = {"data": {"examples": []}, "specs": {}}
 POOLED = "pooled"
+MAX_CACHED_TESTS = 4096  # cells
+
+
+@dataclass(frozen=True)
+class TestedTable:
+    """What the tests of a comparison page depend on; `version` of the store: results change when a run finishes."""
+
+    runs: tuple[str, ...]
+    metric: str
+    conditions: tuple[comparison.Condition, ...]
+    targets: tuple[str, ...]
+    version: int
 
 
 class Views:
     def __init__(self, index: StoreIndex):
         self.index = index
         self._cached_runs = lru_cache(maxsize=64)(self._list_runs)
+        self._cached_tests = lru_cache(maxsize=MAX_CACHED_TESTS)(self._significance)
 
     def studies(self) -> Response:
         records = self.index.now().records.values()
@@ -115,19 +131,40 @@ class Views:
 
     def test(self) -> Response:
         """The significance of one difference on the comparison page, or the reason why it cannot be tested."""
-        results = self.index.results(request.args.getlist("run"))
-        metric = check_name(_argument("metric"), comparison.metrics(results), "metric of these runs")
-        compared = comparison.conditions(results, metric, _argument("seeds", POOLED) == POOLED)
+        compared = self._tested_table()
         number = _positive_integer("condition")
-        if number >= len(compared):
-            raise UsageError(f"condition: expected at most {len(compared) - 1}, got {number}")
-        target = check_name(_argument("target"), sentences.targets(results), "target of these runs")
+        if number >= len(compared.conditions):
+            raise UsageError(f"condition: expected at most {len(compared.conditions) - 1}, got {number}")
+        target = check_name(_argument("target"), compared.targets, "target of these runs")
         answer: Response
         try:
-            answer = jsonify(comparison.significance(results, compared[0], compared[number], metric, target))
+            answer = jsonify(self._cached_tests(compared, number, target))
         except UsageError as error:
             answer = jsonify({"reason": str(error)})
         return answer
+
+    def marks(self) -> Response:
+        """The stars of the comparison page, corrected for all its tests."""
+        compared = self._tested_table()
+        tested = {}
+        for target, number in itertools.product(compared.targets, range(1, len(compared.conditions))):
+            with contextlib.suppress(UsageError):  # not scored, or without predictions
+                tested[target, number] = self._cached_tests(compared, number, target)
+        answer: Response = jsonify(comparison.marks(tested))
+        return answer
+
+    def _tested_table(self) -> TestedTable:
+        """The table of the comparison page that a request names."""
+        names = tuple(request.args.getlist("run"))
+        results = self.index.results(names)
+        metric = check_name(_argument("metric"), comparison.metrics(results), "metric of these runs")
+        compared = comparison.conditions(results, metric, _argument("seeds", POOLED) == POOLED)
+        targets = tuple(results.tests.filter(metric=metric)["target"].unique(maintain_order=True))
+        return TestedTable(names, metric, tuple(compared), targets, self.index.now().version)
+
+    def _significance(self, table: TestedTable, number: int, target: str) -> comparison.Significance:
+        results = self.index.results(table.runs)
+        return comparison.significance(results, table.conditions[0], table.conditions[number], table.metric, target)
 
     def sentences(self) -> Response:
         names = list(dict.fromkeys(request.args.getlist("run")))

@@ -14,7 +14,7 @@ import polars as pl
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.statistics import ReportStatistics
 from isogloss.results.comparisons.example_tests import with_item_scores
-from isogloss.results.comparisons.transfer_means import other_language
+from isogloss.results.comparisons.target_languages import other_languages
 
 MAX_EXPERIMENTS, MAX_TARGETS, MAX_ITEMS, MAX_WORDS = 6, 40, 8, 60
 MAX_WORD_CHARACTERS, MAX_TEXT_CHARACTERS = 40, 300
@@ -87,7 +87,7 @@ def _conditions(
         return [str(rows["changes"][0])]
     same = [pl.col(name) == value for name, value in experiment.items()]
     metric = pl.col("metric") == statistics.main_metrics[experiment["task"]]
-    deltas = statistics.deltas.filter(*same, other_language(), metric)
+    deltas = other_languages(statistics.deltas.filter(*same, metric))
     means = deltas.group_by("change", maintain_order=True).agg(pl.col("delta").mean()).drop_nulls().sort("delta")
     present = set(rows["changes"])
     return [name for name in [inputs.reference, *means["change"].head(1)] if name in present]

@@ -1,4 +1,4 @@
-"""Findings as computed sentences. A difference is called significant only if it holds for examples and for seeds."""
+"""Findings as computed sentences. `results.comparisons.marks` defines which differences are called significant."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import polars as pl
 
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
-from isogloss.results.comparisons.transfer_means import other_language
+from isogloss.results.comparisons.target_languages import other_languages
 from isogloss.results.rows.curves import FINAL_NORM
 from isogloss.results.rows.results import NO_INTERVENTION
 from isogloss.results.tables.points import points, signed_points
 
-SIGNIFICANCE_LEVEL = 0.05
 MAX_SENTENCES = 14  # per topic
 MIN_LANGUAGES = 8  # for a correlation without a warning
 MAX_NAMED_TARGETS = 3
@@ -41,13 +40,14 @@ def _gaps(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[str]:
     if inputs.reference is not None:
         scores = scores.filter(pl.col("changes") == inputs.reference)
     for key, group in scores.group_by([*GROUP, "changes"], maintain_order=True):
-        others = group.filter(other_language())
+        others = other_languages(group)
         on_source = group.filter(pl.col("target") == pl.col("source"))["mean"].to_list()
         if others.is_empty():
             continue
-        where = "one other language" if others.height == 1 else f"{others.height} other languages (mean)"
+        languages = others["language"].n_unique()
+        where = "one other language" if languages == 1 else f"{languages} other languages (mean)"
         lowest = others.sort("mean").row(0, named=True)
-        text = f"{_experiment(key, scores)}: {key[4]} {points(_mean(others['mean']))} on {where}"
+        text = f"{_experiment(key, scores)}: {key[4]} {points(_mean_over_languages(others, 'mean'))} on {where}"
         text += f", {points(on_source[0])} on {key[3]}" if on_source else ""
         yield text + (f"; lowest on {lowest['target']} ({points(lowest['mean'])})." if others.height > 1 else ".")
 
@@ -56,7 +56,7 @@ def _effects(statistics: ReportStatistics) -> Iterator[str]:
     """The effect of each condition on other languages, and on the source."""
     cells = _main_metric(statistics.deltas, statistics).filter(pl.col("delta").is_not_null())
     for key, group in cells.group_by([*GROUP, "change"], maintain_order=True):
-        others, on_source = group.filter(other_language()), group.filter(pl.col("target") == pl.col("source"))
+        others, on_source = other_languages(group), group.filter(pl.col("target") == pl.col("source"))
         if others.is_empty():
             continue
         text = f"{_experiment(key[:-1], cells)}, {key[-1] or NO_INTERVENTION}: {_mean_effect(others, str(key[4]))}"
@@ -66,9 +66,9 @@ def _effects(statistics: ReportStatistics) -> Iterator[str]:
 def _mean_effect(others: pl.DataFrame, metric: str) -> str:
     """The mean difference over other languages, and in how many of them it is significant."""
     tested = others.filter(pl.col("holm").is_not_null())
-    changed = tested.filter(significant())
+    changed = tested.filter("significant")
     worse, better = changed.filter(pl.col("delta") < 0), changed.filter(pl.col("delta") > 0)
-    text = f"{signed_points(_mean(others['delta']))} points of {metric} on other languages (mean)"
+    text = f"{signed_points(_mean_over_languages(others, 'delta'))} points of {metric} on other languages (mean)"
     if tested.is_empty():
         return text + ", too few seeds for a test"
     directions = (("worse", worse), ("better", better))
@@ -83,15 +83,8 @@ def _targets(rows: pl.DataFrame, others: pl.DataFrame) -> str:
     return f"{len(rows)} of {len(others)} ({names}{', …' if len(rows) > MAX_NAMED_TARGETS else ''})"
 
 
-def significant() -> pl.Expr:
-    """Whether a difference holds for other examples (corrected test) and for other seeds (interval): a test over
-    examples alone would mistake the variance of a few seeds for an effect."""
-    excludes_zero = (pl.col("low") > 0) | (pl.col("high") < 0)
-    return (pl.col("holm") < SIGNIFICANCE_LEVEL) & excludes_zero.fill_null(True)
-
-
 def _single_effect(rows: pl.DataFrame) -> str:
-    row = rows.with_columns(significant=significant()).row(0, named=True)
+    row = rows.row(0, named=True)
     remark = " (not tested)" if row["holm"] is None else "" if row["significant"] else " (not significant)"
     return signed_points(row["delta"]) + remark
 
@@ -164,5 +157,6 @@ def _experiment(key: Sequence[object], frame: pl.DataFrame) -> str:
     return ", ".join([*names, f"{task} from {source}"])
 
 
-def _mean(values: pl.Series) -> float:
-    return float(values.mean())  # type: ignore[arg-type]
+def _mean_over_languages(rows: pl.DataFrame, column: str) -> float:
+    """Every language counts once, whatever the number of its test sets."""
+    return float(rows.group_by("language", maintain_order=True).agg(pl.col(column).mean())[column].mean())  # type: ignore[arg-type]

@@ -12,21 +12,18 @@ import polars as pl
 from isogloss.analysis.gap_similarity import CORRELATION_COLUMNS, gap_similarity
 from isogloss.core.errors import UsageError
 from isogloss.report.inputs import ReportInputs
-from isogloss.results.comparisons.deltas import DELTA_COLUMNS, deltas, with_holm_correction
-from isogloss.results.comparisons.transfer_means import OTHER_TARGETS, source_to_x
-from isogloss.results.rows.results import Schema
-from isogloss.results.tables.tables import with_published
+from isogloss.results.comparisons.differences import DIFFERENCE_COLUMNS, noted_differences
+from isogloss.results.comparisons.published_values import with_published
+from isogloss.results.comparisons.transfer_means import OTHER_TARGETS
 
 MAX_EXAMPLE_TESTS = 5000  # pairs of run and target; with more, tests over examples would take hours
 PERFECT_CORRELATION = 1 - 1e-9  # |ρ|, up to rounding
-CORRECTED_COLUMNS: Schema = {**DELTA_COLUMNS, "holm": pl.Float64}
 
 
 @dataclass(frozen=True)
 class ReportStatistics:
     """`scores`: mean, standard deviation and gap of every experiment and target. `deltas` and `means`: differences of
-    single targets and of their mean, with Holm's correction and published values. `correlations`: of gap and
-    similarity."""
+    single targets and of the mean over languages, with published values. `correlations`: of gap and similarity."""
 
     scores: pl.DataFrame
     deltas: pl.DataFrame
@@ -51,27 +48,23 @@ class ReportStatistics:
 def compute_statistics(inputs: ReportInputs) -> ReportStatistics:
     notes: list[str] = []
     results, reference = inputs.results, inputs.reference
-    single, means = pl.DataFrame(schema=CORRECTED_COLUMNS), pl.DataFrame(schema=CORRECTED_COLUMNS)
+    compared = pl.DataFrame(schema=DIFFERENCE_COLUMNS)
     if reference is not None:
         test_examples = results.tests.select("run", "target").n_unique() <= MAX_EXAMPLE_TESTS
         if not test_examples and results.predictions.collect_schema():
             notes.append("There are too many runs for tests over examples: all tests are over seeds.")
         predictions = results.predictions if test_examples else None
-        single = _corrected(deltas(results.frame, predictions, reference=reference), inputs)
-        try:
-            means = source_to_x(results.frame, predictions, reference=reference).drop("pair")
-            means = _corrected(means.filter(pl.col("target") == OTHER_TARGETS), inputs)
-        except UsageError as error:
-            notes.append(f"The mean over targets is missing: {error}.")
+        compared, missing = noted_differences(results.frame, predictions, reference=reference)
+        notes += missing
+    compared = _with_published(compared, inputs)
+    is_mean = pl.col("target") == OTHER_TARGETS
+    single, means = compared.filter(~is_mean), compared.filter(is_mean)
     return ReportStatistics(results.table(), single, means, _correlations(inputs, notes), tuple(notes))
 
 
-def _corrected(frame: pl.DataFrame, inputs: ReportInputs) -> pl.DataFrame:
-    """Differences with Holm's correction and published values."""
-    corrected, published = with_holm_correction(frame), inputs.results.published
-    if published is None:
-        return corrected
-    return with_published(corrected, published, reference=inputs.results.reference)
+def _with_published(frame: pl.DataFrame, inputs: ReportInputs) -> pl.DataFrame:
+    published = inputs.results.published
+    return frame if published is None else with_published(frame, published, reference=inputs.results.reference)
 
 
 def _correlations(inputs: ReportInputs, notes: list[str]) -> pl.DataFrame:

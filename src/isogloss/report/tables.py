@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -10,12 +10,13 @@ import polars as pl
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.published import PUBLISHED_RHO, published_similarity, with_published_rho, with_published_scores
 from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
+from isogloss.results.comparisons.marks import stars_note
 from isogloss.results.rows.curves import Curves
 from isogloss.results.tables.curve_summary import curve_table
 from isogloss.results.tables.points import POINTS_PER_UNIT
 from isogloss.results.tables.tables import Cell, Table, delta_table, frame_table
 
-STARS_NOTE = "Stars: p < .05, .01, .001 for each cell separately."
+PUBLISHED_NOTE = "In parentheses: published value; grey where it is not comparable, for the reason below the table."
 INTERVALS_NOTE = "In brackets: 95 % confidence interval over seeds."
 MAX_OPEN_CORRELATIONS = 12  # rows; a longer table is folded
 
@@ -55,10 +56,10 @@ def _deltas(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[Name
     reference = inputs.results.reference
     for (task, metric), rows in statistics.deltas_and_means.group_by("task", "metric", maintain_order=True):
         tests = [name for name in rows["test"].unique(maintain_order=True) if name]
-        notes = [f"{reference}: score in points; Δ: difference to it.", STARS_NOTE]
+        notes = [f"{reference}: score in points; Δ: difference to it.", stars_note(reference)]
         notes[1:1] = [INTERVALS_NOTE] if rows["low"].is_not_null().any() else []
         notes += [f"Tests: {' and '.join(tests)}."] if tests else []
-        notes += ["In parentheses: published value."] if "published" in rows.columns else []
+        notes += [PUBLISHED_NOTE] if "published" in rows.columns and rows["published"].count() else []
         yield NamedTable(
             f"differences-{task}-{metric}",
             f"Differences to the reference: {task}, {metric}",
@@ -83,7 +84,7 @@ def _scores(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[Name
             f"Scores: {task}, {metric}",
             "In points: mean and standard deviation over seeds, and gap to the score in the source language. "
             "n: items of the test set.",
-            frame_table(shown.rename({"gap_sd": "gap sd"})),
+            with_mismatches(frame_table(shown.rename({"gap_sd": "gap sd"})), "published", scores["mismatch"]),
             main=inputs.reference is None and statistics.main_metrics[str(task)] == metric,
         )
 
@@ -103,7 +104,10 @@ def _similarity(inputs: ReportInputs) -> Iterator[NamedTable]:
     if len(published):
         note = "Mean over seeds, and published value."
         title = "Similarity, measured and published"
-        yield NamedTable("similarity-published", title, note, frame_table(published, decimals=3))
+        table = frame_table(published.drop("mismatch"), decimals=3)
+        yield NamedTable(
+            "similarity-published", title, note, with_mismatches(table, "published", published["mismatch"])
+        )
     labels = [name for name in ("model", "changes", "task", "when") if curves[name].drop_nulls().n_unique() > 1]
     key = [*dict.fromkeys(["model", *labels]), "source", "target"]
     name = pl.concat_str(pl.col(key[:-2]).fill_null(""), separator=" · ")
@@ -138,9 +142,21 @@ def _correlations(inputs: ReportInputs, statistics: ReportStatistics) -> Iterato
         "Spearman's ρ of the gap and the similarity averaged over layers, with its 95 % confidence interval; "
         "negative: the gap shrinks as similarity grows. n: languages. No interval for a perfect correlation."
         + (" The sign of the published ρ is unknown." if published else ""),
-        _with_small_p(frame_table(shown, decimals=3), shown),
+        with_mismatches(_with_small_p(frame_table(shown, decimals=3), shown), PUBLISHED_RHO, rows["mismatch"]),
         main=len(shown) <= MAX_OPEN_CORRELATIONS,
     )
+
+
+def with_mismatches(table: Table, name: str, mismatches: Iterable[str | None]) -> Table:
+    """The table with the reasons why the values of a column are not comparable."""
+    if name not in table.head:
+        return table
+    column = table.head.index(name)
+    body = (
+        (*row[:column], replace(row[column], mismatch=mismatch or ""), *row[column + 1 :])
+        for row, mismatch in zip(table.body, mismatches, strict=True)
+    )
+    return replace(table, body=tuple(body))
 
 
 def _with_small_p(table: Table, frame: pl.DataFrame) -> Table:

@@ -13,8 +13,8 @@ from isogloss.results.tables.tables import Table
 
 MAX_NAME_CHARACTERS = 120
 TEMPLATES = PackageLoader("isogloss.report")
-# "-1.20** [-1.50, -0.90] (-1.33)": interval and published value go on lines below; the layer in "0.69 (5)" does not
-NUMBER_PARTS = re.compile(r"^([^ ]+)( \[[^\]]*\])?( \([^).]*\.[^)]*\))?$")
+# "-1.20** [-1.50, -0.90]": the interval goes on a line below; the layer in "0.69 (5)" does not
+NUMBER_PARTS = re.compile(r"^([^ ]+)( \[[^\]]*\])?$")
 
 
 def shorten(value: object, limit: int = MAX_NAME_CHARACTERS) -> str:
@@ -49,7 +49,7 @@ def script_json(data: object) -> Markup:
 
 
 def number_lines(text: str) -> list[str]:
-    """A number with its stars, then its interval and its published value, with true minus signs.
+    """A number with its stars, then its interval, with true minus signs.
 
     >>> number_lines("-1.20** [-1.50, -0.90]")
     ['−1.20**', '[−1.50, −0.90]']

@@ -9,7 +9,7 @@ from result_rows import result_rows
 from scipy import stats
 
 from isogloss.core.errors import UsageError
-from isogloss.results.comparisons.transfer_means import source_to_x
+from isogloss.results.comparisons.differences import source_to_x
 from isogloss.results.rows.results import Results
 
 SCORES = {
@@ -39,6 +39,7 @@ def test_source_to_x_is_the_mean_over_targets_paired_by_seed() -> None:
 
 def test_each_source_has_its_own_others() -> None:
     russian = {("REF", "ru"): [0.9], ("REF", "en"): [0.5], ("1-2", "ru"): [0.8], ("1-2", "en"): [0.2]}
+    russian |= {("REF", "tr"): [0.4], ("1-2", "tr"): [0.1]}
     rows = pl.concat([result_rows(SCORES), result_rows(russian, source="ru")])
     found = source_to_x(rows)
     assert found["pair"].to_list() == ["EN-EN", "RU-RU", "EN-X", "RU-X"]

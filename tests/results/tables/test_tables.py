@@ -5,10 +5,10 @@ import pytest
 from result_rows import result_rows
 
 from isogloss.core.errors import UsageError
-from isogloss.results.comparisons.deltas import deltas
-from isogloss.results.comparisons.transfer_means import source_to_x
+from isogloss.results.comparisons.differences import differences, source_to_x
+from isogloss.results.comparisons.published_values import with_published
 from isogloss.results.rows.results import Results
-from isogloss.results.tables.tables import Table, delta_table, frame_table, score_table, with_published
+from isogloss.results.tables.tables import Table, delta_table, frame_table, score_table
 
 SCORES = {
     ("REF", "en"): [0.90, 0.92],
@@ -18,6 +18,7 @@ SCORES = {
     ("11-12", "en"): [0.91, 0.93],
     ("11-12", "fr"): [0.60, 0.64],
 }
+SEVERAL = {**SCORES, **{(change, "ru"): values for (change, target), values in SCORES.items() if target == "fr"}}
 PUBLISHED = pl.DataFrame(
     [
         ("pos", "en", "en", "REF", "accuracy", 96.51),
@@ -26,19 +27,19 @@ PUBLISHED = pl.DataFrame(
     ],
     schema=["task", "source", "target", "change", "metric", "value"],
     orient="row",
-)
+).with_columns(mismatch=pl.lit(""))
 
 
 def texts(table: Table) -> list[list[str]]:
-    return [list(table.head), *([cell.text for cell in row] for row in table.body)]
+    return [list(table.head), *([table.line(cell) for cell in row] for row in table.body)]
 
 
 def test_deltas_are_laid_out_as_in_the_paper() -> None:
-    table = delta_table(source_to_x(result_rows(SCORES)))
+    table = delta_table(source_to_x(result_rows(SEVERAL)))
     assert texts(table) == [
         ["source-target", "REF", "Δ 1-2", "Δ 11-12"],
         ["EN-EN", "91.00", "-0.50", "1.00"],
-        ["EN-X", "62.00", "-19.00*", "0.00"],
+        ["EN-X", "62.00", "-19.00", "0.00"],
     ]
     assert [[cell.shade for cell in row[2:]] for row in table.body] == [
         ["below", "at-least-reference"],
@@ -49,33 +50,33 @@ def test_deltas_are_laid_out_as_in_the_paper() -> None:
 
 def test_what_tells_rows_apart_is_shown_and_nothing_else() -> None:
     rows = pl.concat([result_rows(SCORES), result_rows(SCORES, task="ner", metric="f1")])
-    table = delta_table(deltas(rows))
+    table = delta_table(differences(rows))
     assert table.head == ("task", "metric", "source-target", "REF", "Δ 1-2", "Δ 11-12")
     assert [cell.text for cell in table.body[2][:3]] == ["ner", "f1", "en-en"]
     assert len(table.body) == 4
 
 
 def test_intervals_stand_in_brackets() -> None:
-    cell = delta_table(deltas(result_rows(SCORES)), intervals=True).body[1][2]
-    assert cell.text == "-19.00* [-31.71, -6.29]"  # ± 12.706 · 0.01414 / √2
+    cell = delta_table(differences(result_rows(SCORES)), intervals=True).body[1][2]
+    assert cell.text == "-19.00 [-31.71, -6.29]"  # ± 12.706 · 0.01414 / √2
 
 
 def test_a_cell_without_runs_stays_empty() -> None:
     rows = result_rows({key: values for key, values in SCORES.items() if key != ("11-12", "fr")})
-    assert texts(delta_table(deltas(rows)))[2] == ["en-fr", "62.00", "-19.00*", ""]
+    assert texts(delta_table(differences(rows)))[2] == ["en-fr", "62.00", "-19.00", ""]
 
 
 def test_published_values_stand_beside_the_measured() -> None:
-    frame = with_published(source_to_x(result_rows(SCORES)), PUBLISHED)
+    frame = with_published(source_to_x(result_rows(SEVERAL)), PUBLISHED)
     assert frame["published"].to_list() == [None, None, pytest.approx(-0.0894), None]
     assert texts(delta_table(frame))[1:] == [
         ["EN-EN", "91.00 (96.51)", "-0.50", "1.00"],
-        ["EN-X", "62.00 (79.37)", "-19.00* (-8.94)", "0.00"],
+        ["EN-X", "62.00 (79.37)", "-19.00 (-8.94)", "0.00"],
     ]
 
 
 def test_published_values_must_be_whole_and_single() -> None:
-    frame = source_to_x(result_rows(SCORES))
+    frame = source_to_x(result_rows(SEVERAL))
     with pytest.raises(UsageError, match="no metric"):
         with_published(frame, PUBLISHED.drop("metric"))
     with pytest.raises(UsageError, match="one value for each"):
@@ -89,16 +90,16 @@ def test_published_values_of_several_models() -> None:
         [("pos", "en", target, change, "accuracy", value, model) for model, target, change, value in values],
         schema=["task", "source", "target", "change", "metric", "value", "model"],
         orient="row",
-    )
-    shown = texts(delta_table(with_published(deltas(rows), published)))
+    ).with_columns(mismatch=pl.lit(""))
+    shown = texts(delta_table(with_published(differences(rows), published)))
     assert [row[:4] for row in shown[1:]] == [
         ["a", "en-en", "91.00 (80.00)", "-0.50"],
-        ["a", "en-fr", "62.00", "-19.00*"],
+        ["a", "en-fr", "62.00", "-19.00"],
         ["b", "en-en", "91.00 (70.00)", "-0.50 (-3.00)"],
-        ["b", "en-fr", "62.00", "-19.00*"],
+        ["b", "en-fr", "62.00", "-19.00"],
     ]
     with pytest.raises(UsageError, match="metric and model"):
-        with_published(deltas(rows), pl.concat([published, published]))
+        with_published(differences(rows), pl.concat([published, published]))
 
 
 def test_scores_of_one_column_stand_beside_published_ones() -> None:

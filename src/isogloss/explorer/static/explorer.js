@@ -56,11 +56,23 @@ async function test(cell, address) {
   if (!response.ok) return;
   const result = await response.json();
   if (result.reason) return void (cell.title = `not tested: ${result.reason}`);
-  cell.querySelector(".stars").textContent = result.stars;
   if (result.low !== null && !cell.querySelector("small")) {
     cell.append(element("small", { textContent: `[${inPoints(result.low)}, ${inPoints(result.high)}]` }));
   }
   if (result.p !== null) cell.title = `p = ${result.p.toPrecision(2)} (${result.test}); n = ${result.n}; interval over ${result.over}`;
+}
+
+async function mark(table) {
+  // stars are corrected for all tests of the table, so they come last
+  const response = await fetch(table.dataset.marks);
+  if (!response.ok) return;
+  for (const { target, condition, holm, stars } of await response.json()) {
+    const row = [...table.tBodies[0].rows].find((row) => row.dataset.target === target);
+    const cell = row?.querySelector(`td[data-condition="${condition}"]`);
+    if (!cell) continue;
+    cell.querySelector(".stars").textContent = stars;
+    if (holm !== null) cell.title += `; p = ${holm.toPrecision(2)} after Holm’s correction`;
+  }
 }
 
 async function testAll(table) {
@@ -71,6 +83,7 @@ async function testAll(table) {
     await test(cell, table.dataset.tests).catch(() => {});
     cell.classList.remove("waiting");
   }
+  await mark(table).catch(() => {});
   byId("test-status").textContent = "";
   table.dataset.tested = "true";
 }

@@ -3,7 +3,7 @@
 The interval is Student's over the differences of the seeds: how far would other seeds move the mean? The test answers
 another question. With several seeds and predictions for the same examples: would the difference hold with other seeds
 and on other examples (`metrics.crossed`)? With one seed: on other examples (`example_tests`)? Without predictions: with
-other seeds? Each p is for one cell; `with_holm_correction` corrects for multiple comparisons.
+other seeds? Each p is for one cell; `marks` corrects for multiple comparisons and says what is significant.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import polars as pl
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
-from isogloss.metrics.significance import Comparison, holm, paired_t_test
+from isogloss.metrics.significance import Comparison, paired_t_test
 from isogloss.results.comparisons.example_tests import ExampleCounts, example_counts, example_test, seeds_and_examples
 from isogloss.results.rows.results import Schema, with_scorer_names
 
@@ -24,12 +24,11 @@ REFERENCE = "REF"
 CROSSED = "crossed"
 UNCHANGED = ""  # `changes` of a model without interventions in the results of `transfer`
 TESTS = (CROSSED, "published")
-STAR_LEVELS = (0.05, 0.01, 0.001)
 CELL = ["study", "model", "task", "source", "target", "metric", "scorer"]
 DELTA_COLUMNS: Schema = {
     **dict.fromkeys([*CELL, "change"], pl.String),
     **dict.fromkeys(["reference", "mean", "delta", "low", "high", "p"], pl.Float64),
-    **dict.fromkeys(["test", "stars"], pl.String),
+    "test": pl.String,
     **dict.fromkeys(["seeds", "n"], pl.Int64),
 }
 
@@ -104,31 +103,6 @@ def reference_change(changes: Iterable[str], reference: str) -> str:
     return check_name(reference, names, "condition")
 
 
-def with_holm_correction(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with `holm`: p corrected for all tests of the same experiment and metric; null where p is null.
-
-    >>> rows = {name: ["a", "a"] for name in CELL} | {"p": [0.01, 0.04]}
-    >>> with_holm_correction(pl.DataFrame(rows))["holm"].to_list()
-    [0.02, 0.04]
-    """
-
-    def corrected(p: pl.Series) -> pl.Series:
-        values = iter(holm(p.drop_nulls().to_list()))
-        return pl.Series([None if value is None else next(values) for value in p], dtype=pl.Float64)
-
-    family = [name for name in CELL if name not in {"target", "scorer"}]
-    return rows.with_columns(holm=pl.col("p").map_batches(corrected, return_dtype=pl.Float64).over(family))
-
-
-def stars(p: float | None) -> str:
-    """Three stars for p < .001, two for p < .01, one for p < .05.
-
-    >>> stars(0.0005), stars(0.03), stars(0.2), stars(None)
-    ('***', '*', '', '')
-    """
-    return "" if p is None else "*" * sum(p < level for level in STAR_LEVELS)
-
-
 def _counts(predictions: pl.LazyFrame | None, paired: pl.DataFrame) -> dict[str, ExampleCounts]:
     """The counts per example of every metric, for the compared runs."""
     if predictions is None or not predictions.collect_schema():
@@ -143,7 +117,7 @@ def _compare(
     """Means, difference, interval and test of one cell and condition."""
     baseline, values = seeds.reference_values, seeds.values
     if not values:
-        return {"seeds": 0, "stars": ""}
+        return {"seeds": 0}
     if seeds.n != seeds.reference_n:
         sizes = f"the reference was scored on {_listed(seeds.reference_n)} items, '{cell['change']}' on"
         raise UsageError(f"{cell['target']}: {sizes} {_listed(seeds.n)}; expected the same test set")
@@ -160,7 +134,6 @@ def _compare(
         "high": over_seeds.high if over_seeds else None,
         "p": p,
         "test": name,
-        "stars": stars(p),
         "seeds": len(values),
         "n": seeds.n[0],
     }

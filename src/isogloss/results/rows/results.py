@@ -95,14 +95,16 @@ class Results:
         return table.select(*EXPERIMENT, "target", "metric", "scorer", "gap", "gap_sd", "seeds")
 
     def deltas(self, reference: str = "REF", *, test: str = "crossed") -> pl.DataFrame:
-        """The difference of each condition to the reference, by target: see `results.comparisons.deltas`."""
-        from isogloss.results.comparisons.deltas import deltas
+        """The difference of each condition to the reference, by target: see `results.comparisons.differences`."""
+        from isogloss.results.comparisons.differences import noted_differences
+        from isogloss.results.comparisons.transfer_means import OTHER_TARGETS
 
-        return deltas(self.frame, self.predictions, reference=reference, test=test)
+        compared, _ = noted_differences(self.frame, self.predictions, reference=reference, test=test)
+        return compared.filter(pl.col("target") != OTHER_TARGETS)
 
     def source_to_x(self, reference: str = "REF") -> pl.DataFrame:
-        """The same for the source and for the mean over all other targets: see `results.comparisons.transfer_means`."""
-        from isogloss.results.comparisons.transfer_means import source_to_x
+        """The same for the source and for the mean over all other languages only."""
+        from isogloss.results.comparisons.differences import source_to_x
 
         return source_to_x(self.frame, self.predictions, reference=reference)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,12 +40,14 @@ class StudyResults(Results):
 
     def paper_table(self) -> Table:
         """Differences to the reference as in papers, with published values if known: of each target, and of the mean
-        over targets (the target X) if there are several.
+        over languages (the target X) if there are several.
 
         For a study with one condition: means, standard deviations and gaps.
         """
-        from isogloss.results.comparisons.transfer_means import OTHER_TARGETS, other_language
-        from isogloss.results.tables.tables import delta_table, score_table, with_published
+        from isogloss.results.comparisons.differences import noted_differences
+        from isogloss.results.comparisons.marks import stars_note
+        from isogloss.results.comparisons.published_values import with_published
+        from isogloss.results.tables.tables import delta_table, score_table
 
         if self.frame["changes"].n_unique() < 2:
             scores = self.table().with_columns(change="changes")
@@ -53,13 +55,12 @@ class StudyResults(Results):
             if self.published is not None and self.reference in scores["change"]:
                 scores = with_published(scores, self.published, reference=self.reference)
             return score_table(scores)
-        rows = self.deltas(self.reference)
-        if self.tests.filter(other_language())["target"].n_unique() > 1:
-            means = self.source_to_x(self.reference).filter(pl.col("target") == OTHER_TARGETS)
-            rows = pl.concat([rows, means.drop("pair")]).sort("study", "model", "task", "source", maintain_order=True)
+        rows, notes = noted_differences(self.frame, self.predictions, reference=self.reference)
+        rows = rows.sort("study", "model", "task", "source", maintain_order=True)
         if self.published is not None:
             rows = with_published(rows, self.published, reference=self.reference)
-        return delta_table(rows, reference=self.reference)
+        starred = [stars_note(self.reference)] if rows["stars"].str.len_chars().sum() else []
+        return replace(delta_table(rows, reference=self.reference), notes=(*notes, *starred))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """As `Results.write`; `.md` and `.tex` are the paper's table. Without scores: curves or distances."""

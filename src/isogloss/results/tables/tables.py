@@ -7,40 +7,73 @@ keep the plain minus sign here: each format has its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import polars as pl
 
-from isogloss.core.errors import UsageError
 from isogloss.results.comparisons.deltas import CELL, REFERENCE
 from isogloss.results.tables.cell_colours import PRINTED_DECIMALS, cell_class, legend
 from isogloss.results.tables.points import POINTS_PER_UNIT, fixed
 
-PUBLISHED_KEY = ["task", "source", "target", "change", "metric"]  # and `model`, where it is given
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 Row = Mapping[str, object]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Text; whether it is a number; its colour class (see `cell_colours.SHADES`), if any."""
+    """Text; whether it is a number; its colour class (see `cell_colours.SHADES`); the published value beside it.
+
+    `mismatch`: why a published value, which is `published` or else the text, is not comparable; it is shown in grey.
+    """
 
     text: str
     number: bool = False
     shade: str = ""
+    published: str = ""
+    mismatch: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Head and body; `legend` explains the colour classes."""
+    """Head and body; `legend` explains the colour classes, `notes` are sentences below the table."""
 
     head: tuple[str, ...]
     body: tuple[tuple[Cell, ...], ...]
     legend: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def shades(self) -> set[str]:
         """The colour classes that occur in the body and have a legend."""
         return {cell.shade for row in self.body for cell in row} & self.legend.keys()
+
+    @cached_property
+    def mismatches(self) -> list[str]:
+        """Why published values are not comparable: the footnotes of the table, numbered from 1."""
+        return list(dict.fromkeys(cell.mismatch for row in self.body for cell in row if cell.mismatch))
+
+    @property
+    def footnotes(self) -> list[str]:
+        """The notes and the reasons with their marks."""
+        reasons = enumerate(self.mismatches, 1)
+        return [*self.notes, *(f"{superscript(n)} Published value not comparable: {reason}." for n, reason in reasons)]
+
+    def mark(self, cell: Cell) -> str:
+        """The number of the cell's footnote as a superscript."""
+        return superscript(self.mismatches.index(cell.mismatch) + 1) if cell.mismatch else ""
+
+    def line(self, cell: Cell) -> str:
+        """The text of a cell with its published value in parentheses and the mark of its footnote."""
+        return f"{cell.text} ({cell.published})".removesuffix(" ()") + self.mark(cell)
+
+
+def superscript(number: int) -> str:
+    """
+    >>> superscript(12)
+    '¹²'
+    """
+    return str(number).translate(SUPERSCRIPTS)
 
 
 def frame_table(frame: pl.DataFrame, decimals: int = 2) -> Table:
@@ -56,8 +89,9 @@ def frame_table(frame: pl.DataFrame, decimals: int = 2) -> Table:
 def delta_table(frame: pl.DataFrame, *, reference: str = REFERENCE, intervals: bool = False) -> Table:
     """Rows of `deltas` or `source_to_x` as in the paper: REF, then Δ for each condition, in points.
 
-    Stars mark significance, `intervals` adds intervals in brackets, and published values (see `with_published`) are in
-    parentheses. Columns with the same value in every row (one task, one metric …) are omitted.
+    Stars mark significance (see `marks`), `intervals` adds intervals in brackets, and published values (see
+    `published_values`) are in parentheses. Columns with the same value in every row (one task, one metric …) are
+    omitted.
     """
     distinct = _distinct_columns(frame)
     changes = frame["change"].unique(maintain_order=True).to_list()
@@ -67,10 +101,10 @@ def delta_table(frame: pl.DataFrame, *, reference: str = REFERENCE, intervals: b
         by_change = {row["change"]: row for row in rows.iter_rows(named=True)}
         complete = max(by_change.values(), key=lambda row: row["seeds"])
         pair = complete["pair"] if "pair" in frame.columns else f"{cell['source']}-{cell['target']}"
-        baseline = _with_published_text(_points(complete["reference"]), complete.get("published_reference"))
+        baseline = _with_published(Cell(_points(complete["reference"]), number=True), complete, "reference")
         differences = [_delta_cell(by_change.get(change), intervals) for change in changes]
         names = (Cell(str(cell[name])) for name in distinct)
-        body.append((*names, Cell(pair), Cell(baseline, number=True), *differences))
+        body.append((*names, Cell(pair), baseline, *differences))
     head = (*distinct, "source-target", reference, *(f"Δ {change}" for change in changes))
     return Table(head, tuple(body), legend())
 
@@ -83,30 +117,11 @@ def score_table(frame: pl.DataFrame) -> Table:
     distinct = _distinct_columns(frame)
     body = []
     for row in frame.iter_rows(named=True):
-        mean = _with_published_text(_points(row["mean"]), row.get("published_reference"))
-        numbers = (mean, *(_points(row[name]) for name in ("sd", "gap")), str(row["seeds"]))
+        mean = _with_published(Cell(_points(row["mean"]), number=True), row, "reference")
+        numbers = (*(_points(row[name]) for name in ("sd", "gap")), str(row["seeds"]))
         names = (*(row[name] for name in distinct), f"{row['source']}-{row['target']}")
-        body.append((*map(Cell, names), *(Cell(text, number=True) for text in numbers)))
+        body.append((*map(Cell, names), mean, *(Cell(text, number=True) for text in numbers)))
     return Table((*distinct, "source-target", "mean", "sd", "gap", "seeds"), tuple(body))
-
-
-def with_published(frame: pl.DataFrame, published: pl.DataFrame, *, reference: str = REFERENCE) -> pl.DataFrame:
-    """Rows of `deltas` or `source_to_x` with `published` and `published_reference`, where available.
-
-    `published` has the columns task, source, target, change, metric and value: for the reference the score, for
-    other conditions the difference to it, in points. A column `model` restricts a value to one model.
-    """
-    if missing := [name for name in [*PUBLISHED_KEY, "value"] if name not in published.columns]:
-        expected = ", ".join([*PUBLISHED_KEY, "value"])
-        raise UsageError(f"published values: expected columns {expected}; no {missing[0]}")
-    key = [*PUBLISHED_KEY, "model"] if "model" in published.columns else PUBLISHED_KEY
-    if published.select(key).is_duplicated().any():
-        raise UsageError(f"published values: expected one value for each {', '.join(key[:-1])} and {key[-1]}")
-    values = published.select(*key, published=pl.col("value").cast(pl.Float64) / POINTS_PER_UNIT)
-    references = values.filter(pl.col("change") == reference).drop("change")
-    references = references.rename({"published": "published_reference"})
-    joined = frame.join(values, on=key, how="left", maintain_order="left")
-    return joined.join(references, on=references.columns[:-1], how="left", maintain_order="left")
 
 
 def _distinct_columns(frame: pl.DataFrame) -> list[str]:
@@ -128,12 +143,13 @@ def _delta_cell(row: Row | None, intervals: bool) -> Cell:
     if intervals and row["low"] is not None:
         text += f" [{_points(row['low'])}, {_points(row['high'])}]"
     shade = cell_class(_number(row["delta"]) * POINTS_PER_UNIT)
-    return Cell(_with_published_text(text, row.get("published")), number=True, shade=shade)
+    return _with_published(Cell(text, number=True, shade=shade), row)
 
 
-def _with_published_text(measured: str, published: object) -> str:
-    """A measured value with the published one in parentheses."""
-    return measured if published is None else f"{measured} ({_points(published)})"
+def _with_published(cell: Cell, row: Row, of: str = "") -> Cell:
+    """The cell with the published value of its row, or `of` the reference."""
+    published, mismatch = (row.get(name) for name in (f"published_{of}".rstrip("_"), f"{of}_mismatch".lstrip("_")))
+    return cell if published is None else replace(cell, published=_points(published), mismatch=str(mismatch or ""))
 
 
 def _points(value: object) -> str:
