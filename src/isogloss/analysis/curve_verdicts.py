@@ -10,11 +10,13 @@ import polars as pl
 
 from isogloss.indexes.battery import Measurement
 from isogloss.indexes.curve_shape import MIN_LAYERS
-from isogloss.indexes.curve_verdict import NO_CONTROL, first_align_then_predict
+from isogloss.indexes.curve_verdict import MIN_CONTROL_DRAWS, NO_CONTROL, first_align_then_predict
 from isogloss.results.rows.curves import FINAL_NORM, SHAPE_COLUMNS
 
 CurveKey = tuple[str, str, str]  # source, target, index
 ControlCurves = Mapping[CurveKey, Sequence[Sequence[float]]]  # of untrained networks, one curve per draw
+
+UNDEFINED_CONTROL = "the index is undefined for untrained networks"
 
 
 class LayerMeasurement(NamedTuple):
@@ -53,16 +55,17 @@ def verdict_frame(
         if len(points) < MIN_LAYERS or not all(np.isfinite(row.measured.value) for row in points):
             continue
         replicates = [row.measured.replicates for row in points if row.measured.replicates is not None]
+        control = [curve for curve in (controls or {}).get(key, ()) if np.isfinite(curve).all()]
         outcome = first_align_then_predict(
             [row.measured.value for row in points],
             np.stack(replicates) if replicates else None,
-            controls[key] if controls else None,
-            no_control=no_control,
+            control if len(control) >= MIN_CONTROL_DRAWS else None,
+            no_control=no_control if controls is None else UNDEFINED_CONTROL,
             withhold="; ".join(reasons[lang] for lang in key[:2] if lang in reasons),
         )
-        shape, control = outcome.shape, outcome.control
+        shape, untrained = outcome.shape, outcome.control
         peaks = [points[i].layer if i is not None else None for i in (shape.peak, shape.peak_low, shape.peak_high)]
-        effects = (control.mean, control.bound, control.draws) if control else (None, None, None)
+        effects = (untrained.mean, untrained.bound, untrained.draws) if untrained else (None, None, None)
         values.append(
             (model, *key, *peaks, shape.rise, shape.fall, shape.effect, shape.p, *effects, outcome.verdict.value,
              outcome.reason)

@@ -1,36 +1,29 @@
-"""Similarity of languages inside a model: every index at every layer, for all pairs, from one pass per language.
-
-Sentence vectors of all layers are written to disk during the forward pass and read back by layer, so that memory holds
-only the moments of one layer and a block of rows.
-"""
+"""Similarity of languages inside a model: every index at every layer, for all pairs, and the verdict on each curve."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from isogloss.analysis.curve_verdicts import LayerMeasurement, verdict_frame
+from isogloss.analysis.layer_measurements import CurveInputs, LayerStage, Progress, measure_layers
+from isogloss.analysis.untrained_control import DEFAULT_CONTROL_DRAWS, untrained_control
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.indexes.anc import neuron_correlations
-from isogloss.indexes.battery import against, all_pairs, compare
+from isogloss.indexes.battery import against, all_pairs
 from isogloss.indexes.moments import Pair
 from isogloss.indexes.named import named_index
 from isogloss.languages.codes import canonical
 from isogloss.models.loading.load import load_model
-from isogloss.models.loading.loaded_model import FINAL, Layer, LoadedModel
-from isogloss.models.loading.placement import is_offloaded
-from isogloss.models.states.hidden_states import sentence_states
-from isogloss.models.states.state_files import LayerRows, StateStore
-from isogloss.results.rows.curves import CURVE_COLUMNS, FINAL_NORM, NEURON_COLUMNS, Curves
+from isogloss.models.loading.loaded_model import Layer, LoadedModel
+from isogloss.models.states.state_files import LayerRows
+from isogloss.results.rows.curves import CURVE_COLUMNS, NEURON_COLUMNS, Curves
 
 DEFAULT_INDEXES = ("cka", "anc", "matching")
-LayerStage = tuple[int, str]  # layer and stage
-Progress = Callable[[str, int, int], None]  # description, steps done, total steps
 
 
 def similarity(
@@ -49,10 +42,15 @@ def similarity(
     budget: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
+    control: bool | None = None,
+    control_draws: int = DEFAULT_CONTROL_DRAWS,
+    control_cache: str | os.PathLike[str] | None = None,
 ) -> Curves:
     """The similarity of the states of parallel sentences by layer, with confidence intervals.
 
-    With the index "anc" the result has the correlation of every neuron, too (`Curves.neurons`).
+    `Curves.shapes` has the verdict on every curve: does it rise to an inner layer and fall after it (first align, then
+    predict), more than in untrained networks of the same architecture? With the index "anc" the result has the
+    correlation of every neuron, too (`Curves.neurons`).
 
     Args:
         model: A model, its name or folder.
@@ -69,53 +67,41 @@ def similarity(
         budget: Tokens per batch. It changes speed and memory, not the result.
         scratch: A folder for the vectors (4 bytes · languages · layers · sentences · units).
         progress: Called with a description, the steps done and the total.
+        control: Compare with untrained networks; by default if there is a bootstrap and the model has at most 150
+            million parameters (1 billion on a GPU). No verdict is "yes" without it.
+        control_draws: The number of untrained networks.
+        control_cache: The folder in which controls are stored; isogloss/controls in the user's cache by default.
     """
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
-    pairs = _pairs(parallel, source)
-    chosen = tuple(layers) if layers is not None else loaded.layer_names
-    measures = [named_index(index) for index in indexes]
-    report = progress or (lambda *_: None)
-    with StateStore(scratch) as store:
-        for lang in dict.fromkeys(lang for pair in pairs for lang in pair):
-            states = sentence_states(
-                loaded,
-                parallel.sentences(lang),
-                pool=pool,
-                specials=specials,
-                layers=chosen,
-                budget=budget,
-                progress=lambda done, total, lang=lang: report(f"reading {lang}", done, total),  # type: ignore[misc]
-            )
-            store.write(lang, states)
-        label = name or os.path.basename(os.path.normpath(loaded.name))
-        on_gpu = loaded.device.type == "cuda" and not is_offloaded(loaded.body)
-        device = loaded.device if on_gpu else None  # of the moments
-        measure = partial(
-            compare, pairs=pairs, indexes=measures, bootstrap=bootstrap, confidence=confidence, seed=seed, device=device
-        )
-        rows: list[LayerMeasurement] = []
-        neurons = [pl.DataFrame(schema=NEURON_COLUMNS)]
-        for step, layer in enumerate(chosen, 1):
-            views = {lang: store.layer(lang, layer) for lang in store.languages}
-            layer_and_stage = _layer_stage(layer, loaded.layers)
-            measured = measure(views=views, where=f"layer {layer}")
-            rows += [LayerMeasurement(*layer_and_stage, measurement) for measurement in measured]
-            if "anc" in indexes:
-                neurons += [_neuron_frame(label, layer_and_stage, pair, views) for pair in pairs]
-            report("comparing layers", step, len(chosen))
+    inputs = CurveInputs(
+        parallel,
+        tuple(_pairs(parallel, source)),
+        tuple(named_index(index) for index in indexes),
+        pool,
+        specials,
+        tuple(layers) if layers is not None else loaded.layer_names,
+        budget,
+        scratch,
+    )
+    label = name or os.path.basename(os.path.normpath(loaded.name))
+    rows: list[LayerMeasurement] = []
+    neurons = [pl.DataFrame(schema=NEURON_COLUMNS)]
+    for place, measurements, views in measure_layers(
+        loaded, inputs, bootstrap=bootstrap, confidence=confidence, seed=seed, progress=progress
+    ):
+        rows += [LayerMeasurement(*place, measurement) for measurement in measurements]
+        if "anc" in indexes:
+            neurons += [_neuron_frame(label, place, pair, views) for pair in inputs.pairs]
     curves = [
         (label, row.source, row.target, row.index, layer, stage, row.value, row.low, row.high, row.n, row.note)
         for layer, stage, row in rows
     ]
     frame = pl.DataFrame(curves, schema=CURVE_COLUMNS, orient="row")
-    return Curves(frame, pl.concat(neurons), verdict_frame(label, rows))
-
-
-def _layer_stage(layer: Layer, layers: int) -> LayerStage:
-    """The number of the layer and the stage: the raw output of the last block differs from that of the final norm."""
-    if layer == FINAL:
-        return layers, FINAL_NORM
-    return int(layer), "block" if layer else "embedding"
+    if control is None and not bootstrap:
+        control = False  # without bootstrap there is no verdict that a control would change
+    untrained = untrained_control(loaded, inputs, control, control_draws, cache=control_cache, progress=progress)
+    shapes = verdict_frame(label, rows, untrained.curves, no_control=untrained.missing)
+    return Curves(frame, pl.concat(neurons), shapes)
 
 
 def _pairs(parallel: ParallelSet, source: str | None) -> list[Pair]:

@@ -47,6 +47,16 @@ def similarity(
         int, Option(min=0, help="Number of bootstrap replicates for confidence intervals; 0 for none.")
     ] = 100,
     seed: Annotated[int, Option(help="Random seed for the bootstrap.")] = 0,
+    control: Annotated[
+        bool | None,
+        Option(
+            "--control/--no-control",
+            help="Compare every curve with untrained networks of the same architecture. By default this is done for "
+            "models of up to 150 million parameters (1 billion on a GPU). Without it, no verdict is yes.",
+            show_default=False,
+        ),
+    ] = None,
+    control_draws: Annotated[int, Option(min=2, help="Number of untrained networks to compare with.")] = 5,
     neurons: Annotated[int, Option(min=0, help="Number of most and least language-neutral neurons to list.")] = 0,
     mean: Annotated[bool, Option("--mean", help="Show mean and spread over language pairs, not every pair.")] = False,
     output: Annotated[
@@ -102,6 +112,8 @@ def similarity(
                 seed=seed,
                 name=name,
                 progress=bars,
+                control=control,
+                control_draws=control_draws,
             )
         curves = measured if curves is None else curves + measured
     assert curves is not None

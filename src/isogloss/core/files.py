@@ -145,6 +145,11 @@ def atomic_write_binary(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
+def cache_folder() -> Path:
+    """The folder for what can be recomputed: `isogloss` in $XDG_CACHE_HOME, or in ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "isogloss"
+
+
 def fsync_path(path: Path) -> None:
     """Have the system write a file, or a folder where it can, to the disk now."""
     with contextlib.suppress(PermissionError):  # Windows cannot open folders

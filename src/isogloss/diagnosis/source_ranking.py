@@ -70,7 +70,7 @@ def rank_sources(
 
 def measured_similarity(model: LoadedModel, parallel: ParallelSet, lang: str) -> dict[str, float]:
     """Similarity of each other language with `lang` inside the model, mean over layers."""
-    curves = similarity(model, parallel, source=lang, indexes=[RANKING_INDEX], bootstrap=0).frame
+    curves = similarity(model, parallel, source=lang, indexes=[RANKING_INDEX], bootstrap=0, control=False).frame
     layers = curves.filter(pl.col("stage") != "final norm")
     return dict(layers.group_by("target").agg(pl.col("value").mean()).iter_rows())
 

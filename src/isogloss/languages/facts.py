@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import langcodes
 
-from isogloss.core.files import atomic_write
+from isogloss.core.files import atomic_write, cache_folder
 from isogloss.core.registry import check_name
 from isogloss.languages.codes import canonical
 from isogloss.languages.pretrained import base_language, pretrained_in
@@ -63,8 +61,7 @@ def language(code: str) -> Language:
 @cache
 def languages() -> dict[str, Language]:
     """Every language with an ISO 639-3 code, by canonical code."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "isogloss"
-    path = folder / f"languages-{CACHE_FILE_VERSION}-{version('qwanqwa')}-{version('langcodes')}.json"
+    path = cache_folder() / f"languages-{CACHE_FILE_VERSION}-{version('qwanqwa')}-{version('langcodes')}.json"
     try:
         rows = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

@@ -119,6 +119,12 @@ def reinit(
     return Reinit(",".join(first + items), parts, keep_norms, scheme)
 
 
+def reinitialise_all(model: LoadedModel, *, seed: int) -> LoadedModel:
+    """Re-initialise every weight of a model's text stack in place: an untrained network of the same architecture."""
+    _reinitialise(model.body, list(model.body.parameters()), "model", seed)
+    return model
+
+
 def _numbers(item: str, layers: int) -> range:
     """
     >>> list(_numbers("5-7", 12)), list(_numbers("3", 12)), list(_numbers("all", 2)), list(_numbers("embeddings", 2))

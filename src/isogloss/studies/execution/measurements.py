@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from isogloss.analysis.similarity import similarity
+from isogloss.analysis.untrained_control import CONTROL_FOLDER
 from isogloss.analysis.word_distances import word_distances
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.results.rows.distance_histograms import NO_DISTANCES
@@ -52,7 +53,8 @@ def compute_similarity(stage: SimilarityStage, folder: Path | None, context: Wor
         parallel[: measure.sentences],
         source=language_of_name(stage.source) or stage.source,
         name="",
-        **measure.model_dump(include={"indexes", "pool", "specials", "bootstrap"}),
+        control_cache=context.store.folder / CONTROL_FOLDER,
+        **measure.model_dump(include={"indexes", "pool", "specials", "bootstrap", "control", "control_draws"}),
     )
     curves.frame.write_parquet(folder / "curves.parquet")
     curves.shapes.write_parquet(folder / "shapes.parquet")

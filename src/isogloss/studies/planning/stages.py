@@ -168,6 +168,7 @@ class SimilarityStage(StageOfModel):
     kind = "similarity"
     version = 2
     title = "similarity curves"
+    version = 2
 
 
 @dataclass(frozen=True)

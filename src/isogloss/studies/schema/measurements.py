@@ -24,7 +24,8 @@ class Measurement(Part):
 class Measure(Measurement):
     """Similarity of parallel sentences, layer by layer.
 
-    `source` is the language that others are compared with; the run's source language by default.
+    `source` is the language that others are compared with; the run's source language by default. `control`: compare
+    curves with `control_draws` untrained networks; by default if the model is small enough, as in `ig.similarity`.
     """
 
     parallel: Parallel
@@ -34,6 +35,8 @@ class Measure(Measurement):
     specials: bool = False
     sentences: Positive | None = None
     bootstrap: int = Field(0, ge=0)
+    control: bool | None = None
+    control_draws: int = Field(5, ge=2)
 
     @field_validator("indexes")
     @classmethod
