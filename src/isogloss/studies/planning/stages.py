@@ -166,7 +166,6 @@ class SimilarityStage(StageOfModel):
     measure: Measure
     source: str
     kind = "similarity"
-    version = 2
     title = "similarity curves"
     version = 2
 
