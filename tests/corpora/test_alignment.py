@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import isogloss as ig
 from isogloss.core.errors import InputError, UsageError
+from isogloss.corpora.formats import detect_format
 from isogloss.corpora.formats.pharaoh import detect_base
 from isogloss.corpora.kinds.alignment import Alignment, Link
 
@@ -67,8 +68,46 @@ def test_base_is_found_from_lengths_or_refused(tmp_path: Path) -> None:
     assert detect_base(write(tmp_path, "1-1\n0-2\n"), [(4, 4), (4, 4)]) == 0
     assert detect_base(write(tmp_path, "1-1\n1-4\n"), [(4, 4), (4, 4)]) == 1
     for text in ("1-1\n", "0-4\n"):
-        with pytest.raises(InputError, match="give base=0 or base=1"):
+        with pytest.raises(InputError, match=r"give the number of the first word: base= \(--base, --gold-base\)"):
             detect_base(write(tmp_path, text), [(4, 4)])
+    assert detect_base(write(tmp_path, "\n\n"), [(4, 4), (4, 4)]) == 0, "without links"
+
+
+def test_base_of_a_file_without_its_sentences(tmp_path: Path) -> None:
+    for text, base in (("1-1 2-3\n\n4-4\n", 1), ("1-1 2-3\n\n4-0\n", 0), ("\n", 0)):
+        path = write(tmp_path, text)
+        assert detect_base(path) == base
+        assert ig.read_alignment(path).items == ig.read_alignment(path, base=base).items
+        if base:
+            assert detect_format(path).name == "pharaoh-1"
+            assert "counted from 1" in detect_format(path).summary
+
+
+def test_messages_name_the_base_of_the_file(tmp_path: Path) -> None:
+    tokens = {"en": (("a", "b"), ("c", "d")), "fr": (("x", "y"), ("z",))}
+    texts = {lang: tuple(map(" ".join, words)) for lang, words in tokens.items()}
+    sentences = ig.ParallelSet(texts, ids=("1", "2"), tokens=tokens)
+    path = write(tmp_path, "1-1 2-2\n2-1 3-1 3-2\n")
+    message = r"align:2: expected links within 2 and 1 words, got one from word 3 to word 1 and 1 more, words counted "
+    with pytest.raises(InputError, match=message + r"from 1; repair=True"):
+        ig.read_bitext(sentences, path)
+    repaired = ig.read_bitext(sentences, path, repair=True)
+    assert [pair.alignment.sure for pair in repaired] == [((0, 0), (1, 1)), ((1, 0),)]
+    assert [error.line for error in repaired.repairs] == [2]
+    with pytest.raises(InputError, match="word 2 to word 2, words counted from 0"):
+        ig.read_bitext(sentences, path, base=0)
+
+
+def test_repair_of_a_file_with_both_bases_takes_the_more_frequent_one(tmp_path: Path) -> None:
+    tokens = {"en": (("a", "b"),) * 3, "fr": (("x", "y"),) * 3}
+    texts = {lang: ("_",) * 3 for lang in tokens}
+    sentences = ig.ParallelSet(texts, ids=("1", "2", "3"), tokens=tokens)
+    path = write(tmp_path, "1-1 2-2\n2-1\n0-1\n")
+    with pytest.raises(InputError, match="1 lines with a 0 and 2 lines with a number equal to the length"):
+        ig.read_bitext(sentences, path)
+    repaired = ig.read_bitext(sentences, path, repair=True)
+    assert [pair.alignment.sure for pair in repaired] == [((0, 0), (1, 1)), ((1, 0),), ()]
+    assert [error.line for error in repaired.repairs] == [3]
 
 
 def test_links_to_nothing_are_no_links() -> None:

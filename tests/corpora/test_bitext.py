@@ -109,7 +109,7 @@ def test_folders_of_treebanks(tmp_path: Path) -> None:
     assert (found.lang, [pair.alignment.sure for pair in found]) == ("en>ru", [((1, 0),), ((0, 0), (0, 1))])
     for text, named in (
         ("[{}]", "1 for 2 and 2 sentences"),
-        ('[{"2": ["2"]}, {}]', "word 1 to word 1, counted from 0 in sentence 1"),
+        ('[{"2": ["2"]}, {}]', "word 2 to word 2, words counted from 1 in sentence 1"),
         ('[{"0": ["1"]}, {}]', "word numbers from 1"),
         ('[["1"], {}]', "a list of"),
         ("[", "a list of"),

@@ -13,7 +13,7 @@ from shared_data import ROOT, rest_slow, shared
 import isogloss as ig
 from isogloss.core.errors import InputError
 from isogloss.corpora.corpus import read_corpus
-from isogloss.corpora.formats import FORMATS
+from isogloss.corpora.formats import FORMATS, detect_format
 from isogloss.corpora.formats.text import stream_files
 
 PUD = sorted(path.parent.name for path in ROOT.glob("data/ud/*-PUD/*-ud-test.conllu.xz")) or ["UD_English-PUD"]
@@ -89,7 +89,9 @@ def test_ebible_in_three_languages() -> None:
 @pytest.mark.parametrize(("name", "links"), [("enfr", 17438), ("zhen", 11416)])
 def test_gold_alignments_count_from_one(tmp_path: Path, name: str, links: int) -> None:
     gold, pairs = shared(f"data/alignment/awesome/{name}.gold.xz"), shared(f"data/alignment/awesome/{name}.src-tgt.xz")
-    bitext = ig.read_bitext(pairs, gold, base=None)
+    bitext = ig.read_bitext(pairs, gold)
+    assert detect_format(gold).summary.endswith("counted from 1")
+    assert ig.read_alignment(gold).items == ig.read_alignment(gold, base=1).items
     assert len(bitext) == stated(r"(en-fr|zh-en) (\d+)")[f"{name[:2]}-{name[2:]}"]
     assert bitext.counts["links"] == links == len(re.findall(rb"\d+[-p]\d+", original(gold)))
     assert bitext[0].alignment.links == ig.read_alignment(gold, base=1)[0].links

@@ -76,7 +76,7 @@ def align(
         priors: Priors for "eflomal".
         forward: A file of links for "pharaoh".
         reverse: A second file of links, source-target, too, for "pharaoh".
-        base: The number of the first word in the files, 0 or 1; 0 by default.
+        base: The number of the first word in the files, 0 or 1; detected from sentence lengths by default.
         one_to_one: Keep only links of words that have one link.
         drop_identical: Drop links of identical words.
         max_words: Drop pairs with longer sentences.
@@ -100,7 +100,7 @@ def align(
         directions = eflomal_links(pairs, priors)
         aligned = with_links(pairs, [_symmetrise_pair(*both, symmetrise) for both in directions])
     else:
-        aligned = _from_files(pairs, symmetrise, forward, reverse, base or 0)
+        aligned = _from_files(pairs, symmetrise, forward, reverse, base)
     return filter_links(aligned, one_to_one=one_to_one, drop_identical=drop_identical, max_words=max_words)
 
 
@@ -206,7 +206,7 @@ def _by_embedding(
 
 
 def _from_files(
-    pairs: Corpus[AlignedPair], symmetrise: str, forward: AnyPath | None, reverse: AnyPath | None, base: int
+    pairs: Corpus[AlignedPair], symmetrise: str, forward: AnyPath | None, reverse: AnyPath | None, base: int | None
 ) -> Corpus[AlignedPair]:
     if forward is None:
         raise UsageError("the method 'pharaoh' needs forward= (--forward), a file of links")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,7 @@ from isogloss.cli.arguments import (
     files_by_language,
     memory_limits,
 )
-from isogloss.cli.screen import library_warnings, print_written, progress_bars, show_table
+from isogloss.cli.screen import library_warnings, print_note, print_repairs, print_written, progress_bars, show_table
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ def align(
         Path | None,
         Option(help="File of links of the reverse direction, also written as source-target, for the method pharaoh."),
     ] = None,
-    base: Annotated[int | None, Option(help="Number of the first word in Pharaoh files: 0 (default) or 1.")] = None,
+    base: Annotated[
+        int | None,
+        Option(help="Number of the first word in the files of --forward and --reverse: 0 or 1; detected by default."),
+    ] = None,
     one_to_one: Annotated[bool, Option("--one-to-one", help="Leave out words with several links.")] = False,
     drop_identical: Annotated[bool, Option("--drop-identical", help="Drop links between identical words.")] = False,
     max_words: Annotated[int | None, Option(min=1, help="Leave out sentence pairs with more words than this.")] = None,
@@ -100,7 +104,10 @@ def align(
     as_pharaoh = output is not None and bare_suffix(output) != ".jsonl"
     _check(layer, unit, gold, output, max_words if as_pharaoh else None)
     pairs = _read(texts, repair)
+    print_repairs(pairs)
     truth = None if gold is None else _read_gold(gold, pairs, gold_base, repair)
+    if truth is not None:
+        print_repairs(truth)
     choices: dict[str, Any] = {"unit": unit, "subword": subword, "centre": centre or None}
     options = {"model": model, "layer": int(layer) if layer and layer.isdecimal() else layer, **choices}
     with library_warnings(), progress_bars("align") as bars:
@@ -174,15 +181,20 @@ def _read(texts: list[str], repair: bool) -> Corpus[AlignedPair]:
 
 
 def _read_gold(path: Path, pairs: Corpus[AlignedPair], base: int | None, repair: bool) -> Corpus[AlignedPair]:
-    from isogloss.core.files import Repairs
+    from isogloss.core.files import Repairs, bare_suffix, read_head
     from isogloss.corpora.bitext_files import join_links
-    from isogloss.corpora.formats import detect_format
+    from isogloss.corpora.formats import aligned_jsonl
+    from isogloss.corpora.formats.pharaoh import detect_base
     from isogloss.corpora.readers import read_bitext
 
-    if path.is_dir() or detect_format(path).kind == "bitext":
+    if path.is_dir() or aligned_jsonl.recognise(bare_suffix(path), read_head(path, 1)):
         return read_bitext(path, repair=repair)
-    words = [(pair.source, pair.target) for pair in pairs]
-    return pairs.with_items(join_links(words, path, base, Repairs(repair)))
+    words, repairs = [(pair.source, pair.target) for pair in pairs], Repairs(repair)
+    if base is None:
+        base = detect_base(path, [(len(source), len(target)) for source, target in words], Repairs(repair))
+        print_note(f"{path}: words are counted from {base} (detected; --gold-base sets it)")
+    gold = pairs.with_items(join_links(words, path, base, repairs))
+    return replace(gold, repairs=tuple(repairs.made))
 
 
 def _label(method: str, options: dict[str, Any], symmetrise: str) -> str:

@@ -42,13 +42,13 @@ def join_alignment(sentences: ParallelSet, path: Path, base: int | None, repair:
 def join_links(words: Sequence[WordPair], path: Path, base: int | None, repairs: Repairs) -> Iterator[AlignedPair]:
     """Sentence pairs with their links from a Pharaoh file."""
     if base is None:
-        base = detect_base(path, [(len(s), len(t)) for s, t in words])
+        base = detect_base(path, [(len(s), len(t)) for s, t in words], Repairs(repairs.allowed))
     alignments = list(pharaoh(base).stream(path, repairs))
     if len(alignments) != len(words):
         line = min(len(alignments), len(words)) + 1
         raise InputError(path, f"{len(words)} lines, one per sentence pair", f"{len(alignments)}", line=line)
     for number, ((s, t), alignment) in enumerate(zip(words, alignments, strict=True), 1):
-        yield AlignedPair(s, t, links_within(alignment, len(s), len(t), repairs, path, number))
+        yield AlignedPair(s, t, links_within(alignment, len(s), len(t), repairs, path, number, base=base))
 
 
 def read_folder(folder: Path, repair: bool = False) -> Corpus[AlignedPair]:
@@ -65,7 +65,8 @@ def read_folder(folder: Path, repair: bool = False) -> Corpus[AlignedPair]:
         raise InputError(path, "links for every sentence of both treebanks", counts)
     pairs = []
     for number, (s, t, alignment) in enumerate(zip(source, target, alignments, strict=True), 1):
-        links = links_within(alignment, len(s.words), len(t.words), repairs, path, None, f" in sentence {number}")
+        where = f" in sentence {number}"
+        links = links_within(alignment, len(s.words), len(t.words), repairs, path, None, base=1, where=where)
         pairs.append(AlignedPair(tuple(s.words), tuple(t.words), links))
     return Corpus(tuple(pairs), UNKNOWN, FORMAT, str(folder), tuple(repairs.made))
 

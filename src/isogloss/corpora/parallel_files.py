@@ -18,6 +18,7 @@ from isogloss.core.files import COMPRESSED, Repairs, bare_suffix, read_head, rea
 from isogloss.corpora.corpus import FilePath, garbage_collection_paused
 from isogloss.corpora.formats import conllu
 from isogloss.corpora.formats import nli as nli_formats
+from isogloss.corpora.formats.lines import tokens
 from isogloss.corpora.formats.parallel import FAST_ALIGN, Row, fast_align, tsv
 from isogloss.corpora.parallel import ParallelSet, zip_files
 from isogloss.corpora.verses import join_verses
@@ -55,7 +56,7 @@ def read_file(path: Path, *, languages: Sequence[str] | None, words: bool, repai
         if not languages or len(languages) != 2:
             raise UsageError(f"{path}: expected two languages, got {languages}; give languages=('en', 'fr')")
         pairs = fast_align(languages).stream(path, repairs)
-        stripped = ({lang: text.strip() for lang, text in row.items()} for row in pairs)
+        stripped = ({lang: text.strip(" \t") for lang, text in row.items()} for row in pairs)
         return parallel_set(_numbered(stripped), languages, repairs, os.fspath(path), words=True)
     return parallel_set(_numbered(tsv(languages).stream(path, repairs)), languages, repairs, os.fspath(path), words)
 
@@ -147,8 +148,8 @@ def parallel_set(
     if not ids:
         raise InputError(origin, "at least one sentence in all languages", "none")
     texts = {lang: tuple(column) for lang, column in columns.items()}
-    tokens = {lang: tuple(tuple(text.split()) for text in column) for lang, column in texts.items()} if words else {}
-    return ParallelSet(texts, tuple(ids), tokens, origin, tuple(repairs.made))
+    words_by_language = {lang: tuple(map(tokens, column)) for lang, column in texts.items()} if words else {}
+    return ParallelSet(texts, tuple(ids), words_by_language, origin, tuple(repairs.made))
 
 
 def _trees_by_id(path: Path, repairs: Repairs) -> dict[str, conllu.Tree]:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from isogloss.core.errors import UsageError
+from isogloss.core.files import Repairs
 from isogloss.corpora import bitext_files, hub, parallel_files
 from isogloss.corpora.corpus import AnyCorpus, Corpus, FilePath, Format, read_corpus
 from isogloss.corpora.formats import FORMATS, detect_format, formats_of, text
-from isogloss.corpora.formats.pharaoh import pharaoh
+from isogloss.corpora.formats.pharaoh import detect_base, pharaoh
 from isogloss.corpora.kinds import KINDS
 from isogloss.corpora.kinds.alignment import Alignment
 from isogloss.corpora.kinds.bitext import AlignedPair
@@ -99,13 +100,14 @@ def read_parallel(
 
 
 def read_alignment(
-    path: FilePath, *, base: int = 0, lang: str | None = None, repair: bool = False
+    path: FilePath, *, base: int | None = None, lang: str | None = None, repair: bool = False
 ) -> Corpus[Alignment]:
     """Read word alignments in the Pharaoh format; `read_bitext` reads them together with their sentences.
 
-    `base`: the number of the first word, 0 or 1. `lang`: the language pair, such as "en>fr", by default from the file
+    `base`: the number of the first word, 0 or 1; by default 1 if no word has the number 0. `lang`: the language pair, such as "en>fr", by default from the file
     name. `repair`: drop the links of invalid lines.
     """
+    base = detect_base(Path(path), repairs=Repairs(repair)) if base is None else base
     return _read(path, pharaoh(base), lang, repair)
 
 
@@ -113,14 +115,14 @@ def read_bitext(
     source: FilePath | ParallelSet,
     alignment: FilePath | None = None,
     *,
-    base: int | None = 0,
+    base: int | None = None,
     lang: str | None = None,
     repair: bool = False,
 ) -> Corpus[AlignedPair]:
     """Read word-aligned sentence pairs.
 
     `source`: JSON lines, a folder of two aligned treebanks, or parallel text. `alignment`: the Pharaoh file of parallel
-    text. `base`: the number of the first word in the Pharaoh file, 0 or 1; None detects it from sentence lengths.
+    text. `base`: the number of the first word in the Pharaoh file, 0 or 1; by default detected from sentence lengths.
     `lang`: the language pair, such as "en>fr", by default from the file name. `repair`: skip invalid lines, and links
     outside the sentences.
     """

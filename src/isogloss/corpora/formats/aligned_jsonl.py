@@ -57,7 +57,7 @@ def _link(source: int, target: int, mark: str = SURE) -> Link:
 
 
 def recognise(suffix: str, head: Sequence[str]) -> bool:
-    return head[0].startswith("{") and all(f'"{key}"' in head[0] for key in KEYS)
+    return bool(head) and head[0].startswith("{") and all(f'"{key}"' in head[0] for key in KEYS)
 
 
 SUMMARY = "word-aligned sentence pairs as JSON lines: src_words, tgt_words, alignment"

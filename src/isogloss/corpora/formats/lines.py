@@ -1,4 +1,4 @@
-"""Checks for formats with one record per line: columns when writing, the last line when reading."""
+"""Formats with one record per line: checks of columns and of the last line, and the words of tokenised text."""
 
 from __future__ import annotations
 
@@ -22,6 +22,17 @@ def join_columns(columns: Sequence[str], separator: str = "\t") -> str:
     if line.count(separator) != len(columns) - 1 or "\n" in line or "\r" in line or "\0" in line:
         raise UsageError(f"cannot be written as one line with columns separated by {shown(separator)}: {shown(line)}")
     return line
+
+
+def tokens(line: str) -> tuple[str, ...]:
+    """The words of a tokenised sentence, which are separated by spaces or tabs.
+
+    Other white space (no-break, thin and ideographic spaces) is part of a word, as in treebanks.
+
+    >>> tokens(" 10\u00a0000  yen "), tokens("「\u3000」 \u3000 。")
+    (('10\xa0000', 'yen'), ('「\u3000」', '\u3000', '。'))
+    """
+    return tuple(word for word in line.replace("\t", " ").split(" ") if word)
 
 
 def check_last_line(path: Path, line: int, repairs: Repairs) -> None:

@@ -2,8 +2,9 @@
 
     0-0 1-2 3?4 5p6
 
-A hyphen marks a sure link; `?` and `p` mark a possible link. Word numbers in files start at 0 (the default) or at 1; in
-memory they always start at 0. An empty line is a sentence pair without links. Files are written back byte for byte.
+A hyphen marks a sure link; `?` and `p` mark a possible link. Word numbers in files start at 0 or at 1, which is detected
+(`detect_base`); in memory they always start at 0. An empty line is a sentence pair without links. Files are written
+back byte for byte.
 """
 
 from __future__ import annotations
@@ -60,43 +61,62 @@ def pharaoh(base: int = 0) -> Format[Alignment]:
             links = [link for link in alignment.links if UNALIGNED_INDEX not in link]
             yield " ".join(f"{s + base}{mark}{t + base}" for s, t, mark in links) + "\n"
 
-    summary = f"Pharaoh word alignments, 0-1 2?3, words counted from {base}"
-    return Format("pharaoh-1" if base else "pharaoh", "alignment", summary, stream, unparse, _is_pharaoh, ".align")
+    def recognise(suffix: str, head: Sequence[str]) -> bool:
+        """Whether all words are links, of which one has the number 0 if words are counted from 0."""
+        matches = [LINK.fullmatch(word) for line in head for word in line.split()]
+        numbers = [number for match in matches if match for number in (match[1], match[3])]
+        return bool(matches) and None not in matches and ("0" in numbers) == (base == 0)
+
+    summary = f"Pharaoh word alignments, {base}-{base + 1} 2?3, words counted from {base}"
+    return Format("pharaoh-1" if base else "pharaoh", "alignment", summary, stream, unparse, recognise, ".align")
 
 
-def detect_base(path: Path, lengths: Sequence[tuple[int, int]]) -> int:
-    """Whether a file numbers words from 0 or from 1, given the lengths of its sentence pairs.
+def detect_base(path: Path, lengths: Sequence[tuple[int, int]] | None = None, repairs: Repairs | None = None) -> int:
+    """Whether a file numbers words from 0 or from 1.
 
-    A 0 means 0; a number equal to the length of its sentence means 1. Neither or both is an error.
+    A 0 means 0, no 0 in the whole file means 1. With the lengths of the sentence pairs, 1 needs a number equal to the
+    length of its sentence; neither or both is an error. With repair, of both the more frequent one decides.
     """
-    zero = full = 0
-    for line, pair in zip(read_lines(path), lengths):
+    zero = full = links = 0
+    for number, line in enumerate(read_lines(path, repairs)):
         alignment = parse(line, 0)
-        links = () if isinstance(alignment, str) else alignment.links
-        zero += any(0 in link[:2] for link in links)
-        full += any(s == pair[0] or t == pair[1] for s, t, _ in links)
-    if bool(zero) == bool(full):
-        counts = f"{zero} lines with a 0 and {full} lines with a number equal to the length"
-        raise InputError(path, "words counted from 0 or from 1", counts, advice="give base=0 or base=1")
-    return 0 if zero else 1
+        pairs = [] if isinstance(alignment, str) else [link[:2] for link in alignment.links]
+        links += len(pairs)
+        zero += any(0 in pair for pair in pairs)
+        if lengths is not None and number < len(lengths):
+            full += any(s == lengths[number][0] or t == lengths[number][1] for s, t in pairs)
+    if not links or lengths is None:
+        return int(links > 0 and not zero)
+    if not (zero or full) or (zero and full and not (repairs and repairs.allowed)):
+        counts = f"{zero} lines with a 0 and {full} lines with a number equal to the length of the sentence"
+        advice = "give the number of the first word: base= (--base, --gold-base)"
+        raise InputError(path, "words counted from 0 or from 1", counts, advice=advice)
+    return int(full > zero)
 
 
 def links_within(
-    alignment: Alignment, source: int, target: int, repairs: Repairs, path: Path, line: int | None, where: str = ""
+    alignment: Alignment,
+    source: int,
+    target: int,
+    repairs: Repairs,
+    path: Path,
+    line: int | None,
+    *,
+    base: int = 0,
+    where: str = "",
 ) -> Alignment:
-    """The alignment, checked against the lengths of its sentences; with repair, links outside them are dropped."""
+    """The alignment, checked against the lengths of its sentences; with repair, links outside them are dropped.
+
+    `base`: the number of the first word in the file, for the error message.
+    """
     links = tuple(link for link in alignment.links if link.source < source and link.target < target)
-    if len(links) < len(alignment.links):
+    if dropped := len(alignment.links) - len(links):
         s, t, _ = next(link for link in alignment.links if link not in links)
-        got = f"one from word {s} to word {t}, counted from 0{where}"
-        advice = "is base= right? repair=True (--repair) drops such links"
+        others = f" and {dropped - 1} more" if dropped > 1 else ""
+        got = f"one from word {s + base} to word {t + base}{others}, words counted from {base}{where}"
+        advice = "repair=True (--repair) drops such links"
         repairs.note(InputError(path, f"links within {source} and {target} words", got, line=line, advice=advice))
     return Alignment(links)
-
-
-def _is_pharaoh(suffix: str, head: Sequence[str]) -> bool:
-    words = [word for line in head for word in line.split()]
-    return bool(words) and all(map(LINK.fullmatch, words))
 
 
 FROM_ZERO, FROM_ONE = pharaoh(0), pharaoh(1)

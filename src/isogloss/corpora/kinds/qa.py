@@ -82,8 +82,10 @@ def complete(corpus: Questions) -> Questions:
     """The questions with their data set and languages: that of the corpus, or those that an MLQA file name states."""
     match = MLQA_NAME.search(Path(corpus.origin).name)
     question_lang = canonical(match[1]) if match else corpus.lang
-    facts = {"question_lang": question_lang, "context_lang": corpus.lang, "data_set": detect_data_set(corpus)}
-    return corpus.with_items(replace(item, **facts) for item in corpus)
+    data_set = detect_data_set(corpus)
+    return corpus.with_items(
+        replace(item, question_lang=question_lang, context_lang=corpus.lang, data_set=data_set) for item in corpus
+    )
 
 
 def detect_data_set(questions: Sequence[Question]) -> str:
