@@ -12,6 +12,7 @@ from tiny_models import build
 from isogloss.cli import main
 from isogloss.core.errors import IsoglossError
 from isogloss.results.comparisons.deltas import deltas
+from isogloss.results.comparisons.marks import with_marks
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
 from isogloss.results.rows.stored_rows import read_rows
 from isogloss.results.tables.tables import delta_table, score_table
@@ -136,7 +137,7 @@ def test_conditions_are_compared_within_one_scorer() -> None:
     ]  # fmt: skip
     compared = deltas(pl.DataFrame(rows, schema=RESULT_COLUMNS))
     assert dict(compared.select("target", "delta").iter_rows()) == {"es": pytest.approx(-0.1), "hi": None}
-    assert delta_table(compared).head[0] == "scorer"
+    assert delta_table(with_marks(compared)).head[0] == "scorer"
 
 
 def test_rows_without_the_column_are_read_beside_rows_with_it(tmp_path: Path) -> None:
