@@ -100,7 +100,7 @@ def test_messages_name_the_base_of_the_file(tmp_path: Path) -> None:
 
 def test_repair_of_a_file_with_both_bases_takes_the_more_frequent_one(tmp_path: Path) -> None:
     tokens = {"en": (("a", "b"),) * 3, "fr": (("x", "y"),) * 3}
-    texts = {lang: ("_",) * 3 for lang in tokens}
+    texts = dict.fromkeys(tokens, ("_",) * 3)
     sentences = ig.ParallelSet(texts, ids=("1", "2", "3"), tokens=tokens)
     path = write(tmp_path, "1-1 2-2\n2-1\n0-1\n")
     with pytest.raises(InputError, match="1 lines with a 0 and 2 lines with a number equal to the length"):
