@@ -104,8 +104,8 @@ def read_alignment(
 ) -> Corpus[Alignment]:
     """Read word alignments in the Pharaoh format; `read_bitext` reads them together with their sentences.
 
-    `base`: the number of the first word, 0 or 1; by default 1 if no word has the number 0. `lang`: the language pair, such as "en>fr", by default from the file
-    name. `repair`: drop the links of invalid lines.
+    `base`: the number of the first word, 0 or 1; by default 1 if no word has the number 0. `lang`: the language pair,
+    such as "en>fr", by default from the file name. `repair`: drop the links of invalid lines.
     """
     base = detect_base(Path(path), repairs=Repairs(repair)) if base is None else base
     return _read(path, pharaoh(base), lang, repair)

@@ -2,9 +2,9 @@
 
     0-0 1-2 3?4 5p6
 
-A hyphen marks a sure link; `?` and `p` mark a possible link. Word numbers in files start at 0 or at 1, which is detected
-(`detect_base`); in memory they always start at 0. An empty line is a sentence pair without links. Files are written
-back byte for byte.
+A hyphen marks a sure link; `?` and `p` mark a possible link. Word numbers in files start at 0 or at 1 (detected by
+`detect_base`); in memory they always start at 0. An empty line is a sentence pair without links. Files are written back
+byte for byte.
 """
 
 from __future__ import annotations
