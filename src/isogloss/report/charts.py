@@ -60,7 +60,7 @@ def score_spec() -> VegaSpec:
             "tooltip": _tooltip("target", "interventions", "experiment", "score=.2f", "sd=.2f", "gap=.2f"),
         },
         layer=[
-            {"mark": {"type": "rule", "strokeWidth": 1.5},
+            {"name": "interval", "mark": {"type": "rule", "strokeWidth": 1.5},
              "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}}},
             {"mark": {"type": "point", "filled": True, "size": 70}, "params": params,
              "encoding": {"x": {"field": "score", **x}, "shape": _nominal("experiment")}},
@@ -81,7 +81,8 @@ def curve_spec() -> VegaSpec:
         encoding={"x": x, "color": _nominal("target", *COLOURS), "opacity": opacity, "tooltip": tip},
         layer=[
             {
-                "transform": [blocks],
+                "name": "interval",
+                "transform": [blocks, {"filter": "isValid(datum.low)"}],
                 "mark": "area",
                 "encoding": {
                     "y": {"field": "low", **y},

@@ -127,20 +127,22 @@ def _score_rows(series: ScoreSeries, data: ChartData) -> list[ChartRow]:
     for target, mean, sd in zip(series["target"], series["mean"], series["sd"], strict=True):
         score, spread = (POINTS_PER_UNIT * (value or 0) / data["scales"]["scores"] for value in (mean, sd))
         labels = {"target": data["targets"][target], "interventions": series["changes"] or NO_INTERVENTION}
-        numbers = {"score": score, "low": score - spread, "high": score + spread}
+        numbers = {"score": score} | ({} if sd is None else {"low": score - spread, "high": score + spread})
         rows.append({**labels, "experiment": series["task"], **numbers})
     return rows
 
 
 def _curve_rows(series: CurveSeries, data: ChartData) -> list[ChartRow]:
     rows: list[ChartRow] = []
-    lists = (series["value"], series.get("low", series["value"]), series.get("high", series["value"]))
+    missing = [[None] * len(series["layer"])] * len(series["target"])
+    lists = (series["value"], series.get("low", missing), series.get("high", missing))
     for target, *values in zip(series["target"], *lists, strict=True):
         for layer, stage, *numbers in zip(series["layer"], series["stage"], *values, strict=True):
-            values_of_layer = [number / data["scales"]["curves"] for number in numbers if number is not None]
-            if len(values_of_layer) == len(numbers):
+            named = dict(zip(CURVE_VALUES, numbers, strict=True))
+            scaled = {name: number / data["scales"]["curves"] for name, number in named.items() if number is not None}
+            if "value" in scaled:
                 labels = {"target": data["targets"][target], "experiment": series["when"], "stage": stage or "block"}
-                rows.append({**labels, "layer": layer, **dict(zip(CURVE_VALUES, values_of_layer, strict=True))})
+                rows.append({**labels, "layer": layer, **scaled})
     return rows
 
 
@@ -164,6 +166,8 @@ def _gap_figures(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator
 def _with_rows(spec: VegaSpec, rows: Sequence[ChartRow]) -> VegaSpec:
     """The chart with its data. Only a page compares experiments in one chart, so their legend is removed."""
     layers = [_without_experiments(layer) for layer in spec.get("layer", ())]
+    if not any("low" in row for row in rows):
+        layers = [layer for layer in layers if layer.get("name") != "interval"]
     return {**spec, **({"layer": layers} if layers else {}), "width": FIGURE_WIDTH, "datasets": {"rows": rows}}
 
 

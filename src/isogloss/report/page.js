@@ -66,6 +66,7 @@ async function draw(id, rows, note) {
   const actions = { export: true, source: false, compiled: false, editor: false };
   const spec = { ...structuredClone(specs[id]), datasets: { rows } };
   if (!rows.some((row) => row.stage === "final norm")) spec.layer = spec.layer?.filter((layer) => layer.name !== "final norm");
+  if (!rows.some((row) => "low" in row)) removeIntervals(spec); // a value without an interval has neither band nor bounds
   if (spec.height.step) spec.height = spec.height.step * Math.max(1, new Set(rows.map((row) => row.target)).size);
   const longest = Math.max(0, ...rows.map((row) => String(row.interventions ?? row.words ?? row.target ?? "").length));
   const width = Math.max(60, place.clientWidth - 90); // pixels beside the axis and the menu
@@ -80,6 +81,12 @@ async function draw(id, rows, note) {
   place.querySelector("summary").ariaLabel = "Save the chart";
   makeLegendFocusable(place);
   place.dataset.rows = rows.length; // tests wait for it
+}
+
+function removeIntervals(spec) {
+  spec.layer = spec.layer?.filter((layer) => layer.name !== "interval");
+  const shown = spec.encoding?.tooltip;
+  if (shown) spec.encoding.tooltip = shown.filter((field) => field.field !== "low" && field.field !== "high");
 }
 
 function makeLegendFocusable(place) {
@@ -131,7 +138,7 @@ const scores = {
           const score = points(series.mean[i]), sd = points(series.sd[i]);
           rows.push({
             target: data.targets[target], interventions: series.changes || "no intervention", experiment: this.labels[number],
-            score, sd, gap: points(series.gap[i]), low: score - (sd || 0), high: score + (sd || 0),
+            score, sd, gap: points(series.gap[i]), ...(sd !== null && { low: score - sd, high: score + sd }),
           });
         });
       }
@@ -180,12 +187,12 @@ const curves = {
           if (!this.within(layer) || series.value[t][i] === null) return;
           rows.push({
             target: data.targets[target], experiment, layer, stage: series.stage[i] || "block", value: unscaled(series.value[t][i]),
-            low: unscaled((series.low || series.value)[t][i]), high: unscaled((series.high || series.value)[t][i]),
+            ...(series.low && series.low[t][i] !== null && { low: unscaled(series.low[t][i]), high: unscaled(series.high[t][i]) }),
           });
         });
       });
     }
-    const bands = rows.some((row) => row.low !== row.value);
+    const bands = rows.some((row) => "low" in row);
     const layers = [...new Set(rows.map((row) => row.layer))].sort((a, b) => a - b), every = Math.ceil(layers.length / 16);
     specs.curves.encoding.x.axis.values = layers.filter((_, i) => i % every === 0);
     return Promise.all([draw("curves", rows, bands ? "Bands: 95 % bootstrap interval over sentences." : ""), this.gaps(targets)]);

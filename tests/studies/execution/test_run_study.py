@@ -215,6 +215,8 @@ def test_similarity_before_and_after(bert: Path, tmp_path: Path) -> None:
     alone = ig.similarity(model, lab.parallel(["qla", "qlb"], 12), source="qla", indexes=["cka"], bootstrap=0)
     before = curves.filter(when="before", changes="REF")
     assert before["value"].to_list() == pytest.approx(alone.frame["value"].to_list())
+    bounds = before.filter(pl.col("value") < 1)
+    assert len(bounds) and bounds.select((pl.col("low") < pl.col("high")).all()).item(), "intervals are the default"
     after = curves.filter(when="after", changes="REF")
     assert after["value"].to_list() != before["value"].to_list()
     assert set(curves["run"]) == set(results.frame["run"])

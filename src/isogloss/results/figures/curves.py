@@ -18,8 +18,9 @@ def curve_chart(frame: pl.DataFrame, indexes: Sequence[str], labels: Sequence[st
     """Panels side by side; hovering shows values, a click on the legend highlights a line."""
     line, rows = _line_names(frame, labels, pairs)
     if not pairs:
-        spread = pl.col("spread").fill_null(0)
-        rows = rows.with_columns(value="mean", low=pl.col("mean") - spread, high=pl.col("mean") + spread)
+        rows = rows.with_columns(
+            value="mean", low=pl.col("mean") - pl.col("spread"), high=pl.col("mean") + pl.col("spread")
+        )
     selected = alt.selection_point(fields=[line], bind="legend", name="selected")
     panels = [_panel(rows.filter(pl.col("index") == index), index, line, selected) for index in indexes]
     panels[0] = panels[0].add_params(selected)  # one legend serves all panels
@@ -36,19 +37,23 @@ def concatenate(panels: Sequence[alt.LayerChart | alt.Chart], columns: int) -> a
 def _panel(rows: pl.DataFrame, index: str, line: str, selected: alt.Parameter) -> alt.LayerChart:
     """Lines over the layers with a band for the interval; diamonds are the output of the final norm."""
     lines = rows[line].n_unique()
+    numbers = CURVE_VALUES if rows["low"].is_finite().any() else CURVE_VALUES[:1]  # without intervals, no bounds
     colours = alt.Scale(range=PALETTE) if lines <= len(PALETTE) else alt.Scale(scheme="tableau20")
     base = alt.Chart(alt.InlineData(values=rows.to_dicts())).encode(
         x=alt.X("layer:Q", title="layer", axis=alt.Axis(tickMinStep=1, format="d")),
         y=alt.Y("value:Q", title=index, scale=alt.Scale(zero=False)),
         color=alt.Color(f"{line}:N", scale=colours, title=line, legend=alt.Legend(symbolOpacity=1)),
         opacity=alt.condition(selected, alt.value(1.0), alt.value(0.12)),
-        tooltip=[f"{line}:N", "layer:O", "stage:N", *(alt.Tooltip(f"{x}:Q", format=".3f") for x in CURVE_VALUES)],
+        tooltip=[f"{line}:N", "layer:O", "stage:N", *(alt.Tooltip(f"{x}:Q", format=".3f") for x in numbers)],
     )
     blocks = base.transform_filter("datum.stage != 'final norm'")
-    band = blocks.mark_area().encode(
-        y="low:Q", y2="high:Q", opacity=alt.condition(selected, alt.value(0.18), alt.value(0.02))
+    band = (
+        blocks.transform_filter("isValid(datum.low)")
+        .mark_area()
+        .encode(y="low:Q", y2="high:Q", opacity=alt.condition(selected, alt.value(0.18), alt.value(0.02)))
     )
-    marks = [band, blocks.mark_line(point=alt.OverlayMarkDef(size=22))]
+    marks = [blocks.mark_line(point=alt.OverlayMarkDef(size=22))]
+    marks[:0] = [band] if len(numbers) > 1 else []
     if FINAL_NORM in rows["stage"]:
         marks.append(base.transform_filter("datum.stage == 'final norm'").mark_point(shape="diamond", size=60))
     panel: alt.LayerChart = alt.layer(*marks).properties(title=index, width=PANEL_WIDTH, height=PANEL_HEIGHT)

@@ -24,8 +24,9 @@ class Measurement(Part):
 class Measure(Measurement):
     """Similarity of parallel sentences, layer by layer.
 
-    `source` is the language that others are compared with; the run's source language by default. `control`: compare
-    curves with `control_draws` untrained networks; by default if the model is small enough, as in `ig.similarity`.
+    `source` is the language that others are compared with; the run's source language by default. `bootstrap`: number
+    of replicates for intervals, 0 for none. `control`: compare curves with `control_draws` untrained networks; by
+    default if the model is small enough, as in `ig.similarity`.
     """
 
     parallel: Parallel
@@ -34,7 +35,7 @@ class Measure(Measurement):
     pool: Literal["mean", "cls", "last", "max"] = "mean"
     specials: bool = False
     sentences: Positive | None = None
-    bootstrap: int = Field(0, ge=0)
+    bootstrap: int = Field(100, ge=0)
     control: bool | None = None
     control_draws: int = Field(5, ge=2)
 
