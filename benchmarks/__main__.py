@@ -10,6 +10,7 @@ from importlib import import_module
 NAMES = [
     "conllu_reading",
     "similarity_battery",
+    "interval_coverage",
     "alignment",
     "extraction",
     "large_models",
