@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,42 @@ def test_batch_size_and_storage_do_not_change_the_result(folder: Path, tmp_path:
     assert isinstance(difference, float)
     assert difference < 1e-5
     assert list(tmp_path.iterdir()) == [], "the vectors on disk go away with the work"
+
+
+def test_repeated_sentences_are_measured_once_and_counted(folder: Path) -> None:
+    """Each sentence three times in another order, as the premises of XNLI; one translation also with another source."""
+    text, model = parallel_set().pair("en", "fr"), ig.load_model(folder)
+    order = np.random.default_rng(1).permutation(np.repeat(np.arange(len(text)), 3))
+    tripled = ParallelSet(
+        {lang: tuple(text.texts[lang][i] for i in order) for lang in text.texts}, ids=tuple(map(str, range(len(order))))
+    )
+    once = ig.similarity(model, text, source="en", indexes=["cka", "matching"]).frame
+    with pytest.warns(UserWarning, match="108 of 162 sentences repeat another and are left out; 54 are measured"):
+        collapsed = ig.similarity(model, tripled, source="en", indexes=["cka", "matching"]).frame
+    assert set(collapsed["n"]) == {54}
+    assert all("108 of 162 sentences repeat another" in note for note in collapsed["note"])
+    np.testing.assert_allclose(collapsed["value"], once["value"], atol=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = ig.similarity(model, tripled, source="en", indexes=["cka", "matching"], keep_repeats=True).frame
+    assert set(kept["n"]) == {162}
+    np.testing.assert_allclose(kept["value"], once["value"], atol=1e-5)
+
+
+def test_the_same_translation_of_two_sentences_is_correct_for_both(folder: Path) -> None:
+    text = parallel_set().pair("en", "fr")
+    target = text.texts["fr"][:-1] + text.texts["fr"][:1]  # the last sentence has the translation of the first
+    same = ParallelSet({"en": (*text.texts["en"][:-1], text.texts["en"][0] + " !"), "fr": target}, ids=text.ids)
+    rows = ig.similarity(ig.load_model(folder), same, source="en", indexes=["matching"]).frame
+    assert set(rows["n"]) == {54}
+    assert all("1 repeated sentences" in note for note in rows["note"])
+    states = [sentence_states(ig.load_model(folder), same.texts[lang]).collect() for lang in ("en", "fr")]
+    for x, y, value in zip(*states, rows["value"], strict=True):
+        cosine = (x / np.linalg.norm(x, axis=1)[:, None]) @ (y / np.linalg.norm(y, axis=1)[:, None]).T
+        correct = np.array([[one == other for other in target] for one in target])
+        # the model gives some different sentences the same tokens: a tie, and a miss
+        hits = np.where(correct, cosine, -1).max(1) > np.where(correct, -1, cosine).max(1) + 1e-6
+        assert value == pytest.approx(np.mean(hits))
 
 
 def test_the_final_norm_is_told_apart_from_the_last_block(tmp_path: Path) -> None:

@@ -153,7 +153,10 @@ def test_nothing_is_concluded_that_was_not_found(rows: list[tuple[float, float]]
 def test_adjustment() -> None:
     about = subject()
     part = story.adjustment_section(about, compute_statistics(about), 500)
-    assert "overlap by 0.38 instead of 0.45 (the related pair is closer in 90.0% instead of 86.0%)" in text_of(part)
+    assert (
+        "overlap by 0.38 instead of 0.45 (a related pair is closer than an unrelated one in 90.0% instead of 86.0%)"
+        in text_of(part)
+    )
     assert "is 0.33 instead of 0.30 at the last layer and 0.35 (1) instead of 0.30 (2) at its best" in text_of(part)
     assert "pos in qlf: −3.0 points (not significant)." in text_of(part)  # one seed and no predictions: not tested
     assert part.image and part.image.svg.count(">overlap") == 2

@@ -89,6 +89,7 @@ def measure_layers(
                 seed=seed,
                 device=model.device if on_gpu else None,  # of the moments
                 where=f"layer {layer}",
+                sentences=inputs.parallel.texts,
             )
             yield MeasuredLayer(_layer_stage(layer, model.layers), measurements, views)
             report("comparing layers", step, len(inputs.layers))

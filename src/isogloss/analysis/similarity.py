@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -34,6 +35,7 @@ def similarity(
     indexes: Sequence[str] = DEFAULT_INDEXES,
     pool: str = "mean",
     specials: bool = False,
+    keep_repeats: bool = False,
     layers: Sequence[Layer] | None = None,
     bootstrap: int = 100,
     confidence: float = 0.95,
@@ -56,9 +58,10 @@ def similarity(
         model: A model, its name or folder.
         parallel: Parallel sentences of at least two languages.
         source: Compare this language with every other; all pairs by default.
-        indexes: Names from `isogloss ls indexes`, optionally with options: "matching(centre, csls)", "svcca(keep=20)".
+        indexes: Names from `isogloss ls indexes`, optionally with options: "matching(both, centre)", "svcca(keep=20)".
         pool: "mean", "max" or "last" over the tokens of a sentence, or "cls".
         specials: Include special tokens in the pooling.
+        keep_repeats: Keep sentences that repeat another in every language. By default one of them is measured.
         layers: The layers; all by default, with the output of the final norm for pre-LN families.
         bootstrap: The number of bootstrap samples; 0 for no intervals.
         confidence: The coverage of the intervals.
@@ -73,6 +76,7 @@ def similarity(
         control_cache: The folder in which controls are stored; isogloss/controls in the user's cache by default.
     """
     loaded = model if isinstance(model, LoadedModel) else load_model(model)
+    parallel, repeats_note = (parallel, "") if keep_repeats else _distinct(parallel)
     inputs = CurveInputs(
         parallel,
         tuple(_pairs(parallel, source)),
@@ -93,15 +97,26 @@ def similarity(
         if "anc" in indexes:
             neurons += [_neuron_frame(label, place, pair, views) for pair in inputs.pairs]
     curves = [
-        (label, row.source, row.target, row.index, layer, stage, row.value, row.low, row.high, row.n, row.note)
+        (label, row.source, row.target, row.index, layer, stage, row.value, row.low, row.high, row.n,
+         "; ".join(filter(None, (row.note, repeats_note))))
         for layer, stage, row in rows
-    ]
+    ]  # fmt: skip
     frame = pl.DataFrame(curves, schema=CURVE_COLUMNS, orient="row")
     if control is None and not bootstrap:
         control = False  # without bootstrap there is no verdict that a control would change
     untrained = untrained_control(loaded, inputs, control, control_draws, cache=control_cache, progress=progress)
     shapes = verdict_frame(label, rows, untrained.curves, no_control=untrained.missing)
     return Curves(frame, pl.concat(neurons), shapes)
+
+
+def _distinct(parallel: ParallelSet) -> tuple[ParallelSet, str]:
+    """The set without repeated rows, and a note on what was left out."""
+    distinct = parallel.distinct()
+    if len(distinct) == len(parallel):
+        return parallel, ""
+    note = f"{len(parallel) - len(distinct):,} of {len(parallel):,} sentences repeat another and are left out"
+    warnings.warn(f"{parallel.origin or 'parallel text'}: {note}; {len(distinct):,} are measured", stacklevel=3)
+    return distinct, note
 
 
 def _pairs(parallel: ParallelSet, source: str | None) -> list[Pair]:

@@ -38,11 +38,18 @@ def similarity(
         str | None, Option(help="Language that is compared with all others; by default all pairs are compared.")
     ] = None,
     index: Annotated[
-        str, Option(help="Similarity indexes separated by commas, with options as in matching(centre) or svcca(20).")
+        str,
+        Option(
+            help="Similarity indexes separated by commas, with options: matching(both), matching(centre), svcca(20)."
+        ),
     ] = "cka,anc,matching",
     pool: Annotated[str, Option(help="Vector of a sentence: mean, cls, last or max of its tokens.")] = "mean",
     specials: Annotated[bool, Option("--specials", help="Include special tokens in the pooling.")] = False,
     sentences: Annotated[int | None, Option(min=2, help="Number of first sentences to use; by default all.")] = None,
+    keep_repeats: Annotated[
+        bool,
+        Option("--keep-repeats", help="Keep sentences that repeat another in every language; by default one of them."),
+    ] = False,
     bootstrap: Annotated[
         int, Option(min=0, help="Number of bootstrap replicates for confidence intervals; 0 for none.")
     ] = 100,
@@ -78,6 +85,7 @@ def similarity(
     """Measure how similar the hidden states of parallel sentences are in every layer, with confidence intervals."""
     from isogloss.analysis.similarity import similarity as measure
     from isogloss.core.errors import UsageError
+    from isogloss.indexes.labels import index_label
     from isogloss.indexes.named import named_index, split_indexes
     from isogloss.models.loading.load import load_model
     from isogloss.results.rows.files import check_suffix
@@ -108,6 +116,7 @@ def similarity(
                 indexes=index_names,
                 pool=pool,
                 specials=specials,
+                keep_repeats=keep_repeats,
                 bootstrap=bootstrap,
                 seed=seed,
                 name=name,
@@ -121,7 +130,7 @@ def similarity(
         curves.write(path, pairs=not mean)
     for index_name in curves.indexes:
         if mean:
-            show_frame(index_name, curves.mean().filter(index=index_name).drop("index"), ".3f")
+            show_frame(index_label(index_name), curves.mean().filter(index=index_name).drop("index"), ".3f")
         else:
             _show_curves(index_name, curves)
     _show_shapes(curves)
@@ -147,10 +156,11 @@ def _short_names(models: list[str]) -> list[str]:
 def _show_shapes(curves: Curves) -> None:
     """Show the verdict of first align, then predict on every curve, and what it rests on."""
     from isogloss.indexes.curve_verdict import verdict_text
+    from isogloss.indexes.labels import index_label
 
     numbers = ("rise", "fall", "p", "control_bound")
     rows = [
-        (row["model"], f"{row['source']}–{row['target']}", row["index"], row["peak"],
+        (row["model"], f"{row['source']}–{row['target']}", index_label(row["index"]), row["peak"],
          *(format_cell(row[name], ".3f") for name in numbers), verdict_text(row["verdict"], row["reason"]))
         for row in curves.shapes.iter_rows(named=True)
     ]  # fmt: skip
@@ -161,12 +171,14 @@ def _show_shapes(curves: Curves) -> None:
 
 def _show_curves(index: str, curves: Curves) -> None:
     """Show layers as rows and pairs as columns, or the reverse if there are more pairs than layers."""
-    table = curves.table(index)
+    from isogloss.indexes.labels import index_label
+
+    table, title = curves.table(index), index_label(index)
     layers = table.columns[3:]
     several = table["model"].n_unique() > 1
     pairs = [f"{model} " * several + f"{source}–{target}" for model, source, target, *_ in table.iter_rows()]
     values = [[format_cell(cell, ".3f") for cell in row[3:]] for row in table.iter_rows()]
     if len(pairs) <= len(layers):
-        show_table(index, ["layer", *pairs], ([layer, *row] for layer, *row in zip(layers, *values, strict=True)))
+        show_table(title, ["layer", *pairs], ([layer, *row] for layer, *row in zip(layers, *values, strict=True)))
     else:
-        show_table(index, ["pair", *layers], ([pair, *row] for pair, row in zip(pairs, values, strict=True)))
+        show_table(title, ["pair", *layers], ([pair, *row] for pair, row in zip(pairs, values, strict=True)))

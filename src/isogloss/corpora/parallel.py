@@ -78,6 +78,21 @@ class ParallelSet(Sequence[dict[str, str]]):
         texts = {canonical(lang): self.sentences(lang) for lang in (source, target)}
         return replace(self, texts=texts, tokens={lang: self.tokens[lang] for lang in texts if lang in self.tokens})
 
+    def distinct(self) -> ParallelSet:
+        """The same set without rows that repeat an earlier one in every language.
+
+        >>> rows = {"en": ("Thanks.", "Thanks.", "Thank you."), "fr": ("Merci.", "Merci.", "Merci.")}
+        >>> ParallelSet(rows, ids=("1", "2", "3")).distinct().ids
+        ('1', '3')
+        """
+        first: dict[tuple[str, ...], int] = {}
+        for number, row in enumerate(zip(*self.texts.values(), strict=True)):
+            first.setdefault(row, number)
+        rows = list(first.values())
+        texts = {lang: tuple(column[i] for i in rows) for lang, column in self.texts.items()}
+        tokens = {lang: tuple(column[i] for i in rows) for lang, column in self.tokens.items()}
+        return replace(self, texts=texts, tokens=tokens, ids=tuple(self.ids[i] for i in rows))
+
     def write(self, to: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]) -> None:
         """Write one TSV file with a header of languages; or, for a mapping of files, one sentence per line in each."""
         for lang, column in self.texts.items():

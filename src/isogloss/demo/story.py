@@ -161,8 +161,9 @@ def adjustment_section(inputs: ReportInputs, statistics: ReportStatistics, pairs
         f"5. Adjustment on {pairs} sentence pairs of {language_label(SOURCE)} and {language_label(BITEXT)}",
         (
             f"After adjustment on {pairs} sentence pairs, the distances of related and unrelated words overlap by "
-            f"{after['overlap']:.2f} instead of {before['overlap']:.2f} (the related pair is closer in "
-            f"{after['separation']:.1%} instead of {before['separation']:.1%}); matching of {SOURCE} and {BITEXT} is "
+            f"{after['overlap']:.2f} instead of {before['overlap']:.2f} (a related pair is closer than an "
+            f"unrelated one in {after['separation']:.1%} instead of {before['separation']:.1%}); matching of {SOURCE} "
+            f"and {BITEXT} is "
             f"{matching[ADJUSTED][-1]:.2f} instead of {matching[REFERENCE][-1]:.2f} at the last layer and "
             f"{_peak(matching[ADJUSTED])} instead of {_peak(matching[REFERENCE])} at its best; pos in {BITEXT}: "
             f"{signed_points(cell['delta'])} points{significance}.",

@@ -72,7 +72,6 @@ class Index:
     symmetric: bool = True
     invariances_per_side: frozenset[Map] = USUAL_INVARIANCES  # maps of one side (X or Y) that do not change the value
     joint_invariances: frozenset[Map] = USUAL_INVARIANCES  # maps applied to X and Y that do not change the value
-    label: str = ""  # name in titles of tables and figures, if it says more than `name`
     proportion: bool = False  # a share of the sentences
     of_moments: Callable[[Moments], float] | None = None
     gradient: Callable[[Moments], Gradient] | None = None

@@ -18,7 +18,6 @@ Reference:   Del & Fishel (2022); CSLS: Conneau et al. (2018), Word translation 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -26,6 +25,7 @@ from torch import Tensor
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
 from isogloss.indexes.index import Index, Map, Sample
+from isogloss.indexes.labels import DIRECTIONS, Direction
 from isogloss.indexes.repeats import Repeats, repeated_rows, repeated_sentences
 from isogloss.indexes.vectors import (
     BLOCK_ROWS,
@@ -41,12 +41,6 @@ from isogloss.indexes.vectors import (
 
 CSLS_NEIGHBOURS = 10
 TIED_COSINE_DIFFERENCE = 1e-12  # far above the rounding error of float64, far below any difference of two sentences
-Direction = Literal["forward", "backward", "both"]
-DIRECTIONS: dict[Direction, str] = {
-    "forward": "source → target",
-    "backward": "target → source",
-    "both": "mean of both directions",
-}
 
 
 def matching_accuracy(
@@ -207,9 +201,12 @@ def sample(
     repeats: Repeats | None = None,
 ) -> Sample:
     check_name(direction, DIRECTIONS, "direction")
+    check_parallel(X, Y)
+    repeats = repeats or repeated_rows(X, Y)
     forward, backward = (hits.double() for hits in matches(X, Y, centre, csls, repeats))
     hits = {"forward": forward, "backward": backward, "both": (forward + backward) / 2}[direction]
     note = f"source to target {forward.mean():.4f}, target to source {backward.mean():.4f}"
+    note += f"; {repeats.count} repeated sentences" if repeats.count else ""
     return Sample(float(hits.mean()), (hits - hits.mean()) / len(hits), note)
 
 
@@ -217,11 +214,9 @@ def index(direction: Direction = "forward", centre: bool = False, csls: bool = F
     """The index with these options, for `compare`."""
     check_name(direction, DIRECTIONS, "direction")
     options = [direction] * (direction != "forward") + ["centre"] * centre + ["csls"] * csls
-    name = f"matching({', '.join(options)})" if options else "matching"
     per_side: frozenset[Map] = frozenset({"isotropic scaling", "translation"} if centre else {"isotropic scaling"})
     return Index(
-        name=name,
-        label=f"{name}, {DIRECTIONS[direction]}",
+        name=f"matching({', '.join(options)})" if options else "matching",
         summary="sentence matching: is the nearest sentence of the other language the translation?",
         symmetric=direction == "both",
         invariances_per_side=per_side,

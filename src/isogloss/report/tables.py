@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from isogloss.indexes.labels import index_label
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.published import PUBLISHED_RHO, published_similarity, with_published_rho, with_published_scores
 from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
@@ -118,7 +119,7 @@ def _similarity(inputs: ReportInputs) -> Iterator[NamedTable]:
         shown = wide.drop([] if labels else ["model"]).rename({"model": " · ".join(key[:-2])} if labels else {})
         yield NamedTable(
             f"similarity-{index}",
-            f"Similarity by layer: {index}",
+            f"Similarity by layer: {index_label(str(index))}",
             "Layer 0 is the embedding output; +norm: output of the final norm. Mean over seeds.",
             frame_table(shown, decimals=3),
             main=False,

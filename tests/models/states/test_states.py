@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import shared
-from tiny_models import CONFIGS, SENTENCES
+from tiny_models import CONFIGS, SENTENCES, build
 
 from isogloss.core.errors import InputError, UnknownName, UsageError
 from isogloss.models.loading.load import load_model
@@ -125,6 +126,20 @@ def test_word_states_equal_the_tokens_of_the_joined_words(
                 ("last", states[:, span[-1]]),
             ):
                 np.testing.assert_allclose(results[subword][number][:, w], want, rtol=1e-4, atol=2e-5)
+
+
+def test_copies_of_a_sentence_get_the_same_vector_wherever_they_stand(tmp_path: Path) -> None:
+    """To the last digit, though they would be in different batches; the model runs once for each sentence."""
+    model = load_model(build("bert", tmp_path))
+    texts = [*SENTENCES, *SENTENCES[::-1], SENTENCES[0]]
+    done = []
+    states = sentence_states(model, texts, budget=1, progress=lambda count, total: done.append((count, total)))
+    vectors = states.collect()
+    alone = sentence_states(model, SENTENCES, budget=1).collect()
+    np.testing.assert_array_equal(vectors[:, : len(SENTENCES)], alone)
+    np.testing.assert_array_equal(vectors[:, len(SENTENCES) : -1], alone[:, ::-1])
+    np.testing.assert_array_equal(vectors[:, -1], alone[:, 0])
+    assert done[-1] == (len(SENTENCES), len(SENTENCES))
 
 
 def spans_of(

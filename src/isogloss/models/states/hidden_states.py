@@ -39,8 +39,12 @@ class SentenceStates(Extraction):
         return len(self.layers), len(self.encoded), self.model.hidden_size
 
     def __iter__(self) -> Iterator[tuple[IntArray, FloatArray]]:
-        for indices, states in run_batches(self, self._weights, maximum=self.pool == "max"):
-            yield indices, states[:, :, 0]
+        copies = _copies(self.encoded)
+        first = np.array([positions[0] for positions in copies.values()], dtype=np.int64)
+        positions_of = dict(zip(first.tolist(), copies.values(), strict=True))
+        for indices, states in run_batches(self, self._weights, maximum=self.pool == "max", chosen=first):
+            positions = [positions_of[i] for i in indices.tolist()]
+            yield np.concatenate(positions), np.repeat(states[:, :, 0], list(map(len, positions)), axis=1)
 
     def collect(self) -> FloatArray:
         """All vectors in memory, in the order of the sentences."""
@@ -132,6 +136,14 @@ def word_states(
     encoded = encode_words(model, sentences)
     present = [np.isin(np.arange(len(words)), text.word) for words, text in zip(sentences, encoded, strict=True)]
     return WordStates(model, encoded, check_layers(model, layers), _budget(model, budget), progress, present, subword)
+
+
+def _copies(texts: Sequence[Encoded]) -> dict[tuple[bytes, bytes], list[int]]:
+    """The positions of each distinct input: copies get the same vector, to the last digit, from one computation."""
+    positions: dict[tuple[bytes, bytes], list[int]] = {}
+    for number, text in enumerate(texts):
+        positions.setdefault((text.ids.tobytes(), text.word.tobytes()), []).append(number)
+    return positions
 
 
 def sentence_weights(texts: Sequence[Encoded], pool: str, specials: bool) -> FloatArray:

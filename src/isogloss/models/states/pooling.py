@@ -41,11 +41,14 @@ class Extraction:
 
 
 def run_batches(
-    extraction: Extraction, weights: Callable[[IntArray], FloatArray], maximum: bool = False
+    extraction: Extraction,
+    weights: Callable[[IntArray], FloatArray],
+    maximum: bool = False,
+    chosen: IntArray | None = None,
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    """`(indices, array[layer, text, row, unit])` for each batch; texts without tokens are skipped."""
+    """`(indices, array[layer, text, row, unit])` for each batch of all or the chosen texts; empty ones are skipped."""
     lengths = np.array([len(text) for text in extraction.encoded], dtype=np.int64)
-    nonempty = np.flatnonzero(lengths)
+    nonempty = np.flatnonzero(lengths) if chosen is None else chosen[lengths[chosen] > 0]
     batches = [nonempty[batch] for batch in token_batches(lengths[nonempty], extraction.budget)]
 
     def start(indices: IntArray) -> tuple[IntArray, Pooled]:

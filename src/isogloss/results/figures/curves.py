@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
+from isogloss.indexes.labels import index_label
 from isogloss.results.rows.curves import CURVE_VALUES, FINAL_NORM
 
 # distinguishable by colour-blind readers and dark enough for thin lines: from Okabe & Ito's palette, and others
@@ -41,7 +42,7 @@ def _panel(rows: pl.DataFrame, index: str, line: str, selected: alt.Parameter) -
     colours = alt.Scale(range=PALETTE) if lines <= len(PALETTE) else alt.Scale(scheme="tableau20")
     base = alt.Chart(alt.InlineData(values=rows.to_dicts())).encode(
         x=alt.X("layer:Q", title="layer", axis=alt.Axis(tickMinStep=1, format="d")),
-        y=alt.Y("value:Q", title=index, scale=alt.Scale(zero=False)),
+        y=alt.Y("value:Q", title=index_label(index), scale=alt.Scale(zero=False)),
         color=alt.Color(f"{line}:N", scale=colours, title=line, legend=alt.Legend(symbolOpacity=1)),
         opacity=alt.condition(selected, alt.value(1.0), alt.value(0.12)),
         tooltip=[f"{line}:N", "layer:O", "stage:N", *(alt.Tooltip(f"{x}:Q", format=".3f") for x in numbers)],
@@ -56,7 +57,9 @@ def _panel(rows: pl.DataFrame, index: str, line: str, selected: alt.Parameter) -
     marks[:0] = [band] if len(numbers) > 1 else []
     if FINAL_NORM in rows["stage"]:
         marks.append(base.transform_filter("datum.stage == 'final norm'").mark_point(shape="diamond", size=60))
-    panel: alt.LayerChart = alt.layer(*marks).properties(title=index, width=PANEL_WIDTH, height=PANEL_HEIGHT)
+    panel: alt.LayerChart = alt.layer(*marks).properties(
+        title=index_label(index), width=PANEL_WIDTH, height=PANEL_HEIGHT
+    )
     return panel
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from isogloss.indexes.labels import index_label
 from isogloss.results.rows.curves import FINAL_NORM, Curves
 from isogloss.results.tables.tables import Cell, Table
 
@@ -31,7 +32,7 @@ def curve_table(curves: Curves) -> Table:
         properties = dict(zip(key, map(str, values), strict=True))
         pair = f"{properties['source']}-{properties.get('target', 'X')}"
         by_time = {row["when"]: row for row in rows.iter_rows(named=True)}
-        names = (*(properties[name] for name in labels), pair, properties["index"])
+        names = (*(properties[name] for name in labels), pair, index_label(properties["index"]))
         numbers = [_value_text(by_time.get(when), place) for when in times for place in PLACES]
         body.append((*map(Cell, names), *(Cell(number, number=True) for number in numbers)))
     places = [f"{place} layer" if times == ["before"] else f"{when} {place}" for when in times for place in PLACES]

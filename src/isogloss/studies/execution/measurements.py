@@ -54,7 +54,9 @@ def compute_similarity(stage: SimilarityStage, folder: Path | None, context: Wor
         source=language_of_name(stage.source) or stage.source,
         name="",
         control_cache=context.store.folder / CONTROL_FOLDER,
-        **measure.model_dump(include={"indexes", "pool", "specials", "bootstrap", "control", "control_draws"}),
+        **measure.model_dump(
+            include={"indexes", "pool", "specials", "keep_repeats", "bootstrap", "control", "control_draws"}
+        ),
     )
     curves.frame.write_parquet(folder / "curves.parquet")
     curves.shapes.write_parquet(folder / "shapes.parquet")

@@ -26,7 +26,8 @@ class Measure(Measurement):
 
     `source` is the language that others are compared with; the run's source language by default. `bootstrap`: number
     of replicates for intervals, 0 for none. `control`: compare curves with `control_draws` untrained networks; by
-    default if the model is small enough, as in `ig.similarity`.
+    default if the model is small enough, as in `ig.similarity`. `keep_repeats`: measure sentences that repeat another in every
+    language, too.
     """
 
     parallel: Parallel
@@ -35,6 +36,7 @@ class Measure(Measurement):
     pool: Literal["mean", "cls", "last", "max"] = "mean"
     specials: bool = False
     sentences: Positive | None = None
+    keep_repeats: bool = False
     bootstrap: int = Field(100, ge=0)
     control: bool | None = None
     control_draws: int = Field(5, ge=2)

@@ -36,13 +36,17 @@ def build_evaluation(
 
 
 def alignment_rows(model: LoadedModel, parallel: ParallelSet, source: str | None = None) -> list[EvaluationRow]:
-    """CKA and matching accuracy of the source (by default the first language) with every other, at every layer."""
+    """CKA and matching accuracy from the source (by default the first language) to every other, at every layer."""
+    parallel = parallel.distinct()
     source = source or next(iter(parallel.languages))
     states = {lang: sentence_states(model, parallel.texts[lang]).collect() for lang in parallel.languages}
     return [
-        {"source": source, "target": lang, "layer": layer, "index": name, "value": float(index(ours, theirs))}
+        {"source": source, "target": lang, "layer": layer, "index": name, "value": value}
         for lang in parallel.languages
         if lang != source
         for layer, (ours, theirs) in enumerate(zip(states[source], states[lang], strict=True))
-        for name, index in (("cka", cka), ("matching", matching_accuracy))
+        for name, value in (
+            ("cka", cka(ours, theirs)),
+            ("matching", matching_accuracy(ours, theirs, sentences=(parallel.texts[source], parallel.texts[lang]))),
+        )
     ]
