@@ -40,12 +40,33 @@ def test_tables_rows_and_charts(
     said = capsys.readouterr().out
     assert "en–fr" in said
     assert "peak" in said
+    assert "matching, source → target" in said
     frame = pl.read_parquet(rows)
     assert set(frame["index"]) == {"cka", "anc", "matching"}
     assert set(frame["target"]) == {"fr", "de"}
     value = frame.filter((pl.col("index") == "cka") & (pl.col("layer") == 1) & (pl.col("target") == "fr"))["value"][0]
     assert f"{value:.3f}" in said
     assert chart.read_text().startswith("<svg")
+
+
+def test_repeated_sentences_are_counted_on_the_screen(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = []
+    for lang, words in (("en", ("cat", "dog", "house")), ("fr", ("chat", "chien", "maison"))):
+        path = tmp_path / f"{lang}.txt"
+        path.write_text("".join(f"the {word} number {n}\n" * 3 for word in words for n in range(4)), encoding="utf-8")
+        texts.append(f"{lang}={path}")
+    rows = tmp_path / "rows.csv"
+    arguments = ["similarity", str(folder), "--parallel", *texts, "--index", "matching(both)", "-o", str(rows)]
+    assert run(*arguments) == 0
+    shown = capsys.readouterr()
+    assert "24 of 36 sentences repeat another and are left out; 12 are measured" in " ".join(shown.err.split())
+    assert "matching(both), mean of both directions" in shown.out
+    assert set(pl.read_csv(rows)["n"]) == {12}
+    assert run(*arguments, "--keep-repeats") == 0
+    assert "repeat another" not in capsys.readouterr().err
+    assert set(pl.read_csv(rows)["n"]) == {36}
 
 
 def test_two_models_in_one_go(

@@ -105,7 +105,9 @@ def log_lines(min_seconds: float = 30.0) -> Callable[[str, str], None]:
 
 def show_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
     """Print a table that fits the terminal; text from files is not interpreted as markup."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    if title:  # not the table's own title, which is wrapped at the width of the table
+        out.print(Text(title, style="bold"))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for i, column in enumerate(columns):
         table.add_column(column, style="cyan" if i == 0 else None, no_wrap=i == 0, header_style="dim")
     for row in rows:

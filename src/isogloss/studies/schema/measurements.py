@@ -26,8 +26,8 @@ class Measure(Measurement):
 
     `source` is the language that others are compared with; the run's source language by default. `bootstrap`: number
     of replicates for intervals, 0 for none. `control`: compare curves with `control_draws` untrained networks; by
-    default if the model is small enough, as in `ig.similarity`. `keep_repeats`: measure sentences that repeat another in every
-    language, too.
+    default if the model is small enough, as in `ig.similarity`. `keep_repeats`: measure sentences that repeat another
+    in every language, too.
     """
 
     parallel: Parallel
