@@ -117,3 +117,11 @@ def test_a_score_counts_once() -> None:
     assert gap_similarity(pl.concat([rows, rows]), curve_rows(CURVES)).equals(gap_similarity(rows, curve_rows(CURVES)))
     with pytest.raises(UsageError, match="two scores"):
         gap_similarity(pl.concat([rows, rows.with_columns(run=pl.lit("other"))]), curve_rows(CURVES))
+
+
+def test_targets_of_another_scorer_than_the_source_have_no_gap() -> None:
+    rows = result_rows({("", "en"): [0.9], ("", "fr"): [0.7], ("", "hi"): [0.5]})
+    rows = rows.with_columns(run=pl.lit("r"), scorer=pl.when(pl.col("target") == "hi").then(pl.lit("mlqa")))
+    assert cross_lingual_gaps(rows).select("target", "gap").rows() == [("fr", pytest.approx(0.2))]
+    with pytest.raises(UsageError, match="no test or dev set of 'en' was scored"):
+        cross_lingual_gaps(rows.filter(pl.col("target") != "en"))

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,6 +23,8 @@ from werkzeug.test import TestResponse
 
 from isogloss.explorer.app import create_app
 from isogloss.metrics.significance import holm
+from isogloss.report.statistics import compute_statistics
+from isogloss.report.tables import tables
 from isogloss.results.rows.study_reader import read_study_results
 from isogloss.store.entries import Store
 from isogloss.store.running_jobs import Notice
@@ -355,3 +358,20 @@ def test_assets_are_kept_and_pages_are_not(client: FlaskClient) -> None:
     assert "immutable" in answer.headers["Cache-Control"]
     assert "sortTable" in answer.text
     assert client.get("/", headers=OWN).headers["Cache-Control"] == "no-store"
+
+
+def test_the_scorer_stands_beside_the_score(tmp_path: Path) -> None:
+    """Rows of answers by two scripts, and rows that were stored before there was a choice."""
+    inputs = small()
+    names = pl.when(pl.col("target") == "fr").then(pl.lit("mlqa")).otherwise(pl.lit("squad"))
+    scored = replace(inputs, results=replace(inputs.results, frame=inputs.results.frame.with_columns(scorer=names)))
+    older = replace(parsed(), results=replace(parsed().results, frame=parsed().results.frame.drop("scorer")))
+    write_store(tmp_path, scored, older)
+    explorer = create_app(tmp_path).test_client()
+    assert page(explorer, "/run", run=RUNS[0]).count("<small>scorer") == scored.results.tests["target"].n_unique()
+    compared = page(explorer, "/compare", run=RUNS)
+    assert re.search(r"fr</bdi></a> <small>scorer <bdi[^>]*>mlqa", compared)
+    assert "<small>scorer" not in page(explorer, "/run", run=runs_of(parsed())[0].name)
+    listed = {table.name: table.table for table in tables(scored, compute_statistics(scored))}
+    assert "scorer" in listed["scores-pos-accuracy"].head
+    assert "scorer" in listed["differences-pos-accuracy"].head

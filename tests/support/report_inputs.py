@@ -14,6 +14,7 @@ from result_rows import curve_rows, result_rows
 from isogloss.report.inputs import NO_DISTANCES, ReportInputs, with_run_columns
 from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
 from isogloss.results.rows.results import RESULT_COLUMNS
+from isogloss.results.rows.stored_rows import with_schema
 from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults
 
 SCRIPT = "</script><script>window.attacked = true</script>"
@@ -67,8 +68,8 @@ def small(**changes: Any) -> ReportInputs:
     results = StudyResults(
         rows,
         predictions(rows).lazy(),
-        Curves(with_run_columns(curve_rows(LAYERS))),
-        {"bert 1-2 pos en seed 9": "out of memory"},
+        curves=Curves(with_run_columns(curve_rows(LAYERS))),
+        failed={"bert 1-2 pos en seed 9": "out of memory"},
         published=pl.DataFrame({**published, "metric": ["accuracy"] * 2, "value": [80.5, -19.0], "mismatch": ""}),
         neutral=pl.DataFrame({**neutral, "rank": [1], "of": [8]}).with_columns(
             changes=pl.lit("REF"), when=pl.lit("before")
@@ -115,7 +116,7 @@ def large() -> ReportInputs:
     return ReportInputs(
         "large",
         StudyResults(
-            rows.select(pl.col(name).cast(kind) for name, kind in RESULT_COLUMNS.items()),
+            with_schema(rows, RESULT_COLUMNS),
             curves=Curves(curves.select(pl.col(name).cast(kind) for name, kind in columns.items())),
         ),
     )
@@ -133,7 +134,7 @@ def hostile() -> ReportInputs:
     items = [prediction(run, target, 0, words, labels, [IMAGE] * len(words)) for target in ("en", *HOSTILE)]
     arcs = [[0, SCRIPT]] + [[1, IMAGE]] * (len(words) - 1)
     items.append(prediction(run, "en", 1, words, arcs, [[2, LONG]] * len(words)))
-    results = StudyResults(rows, pl.DataFrame(items).lazy(), Curves(with_run_columns(curves)), {SCRIPT: IMAGE})
+    results = StudyResults(rows, pl.DataFrame(items).lazy(), Curves(with_run_columns(curves)), failed={SCRIPT: IMAGE})
     facts: dict[str, Any] = {
         "description": name,
         "command": SCRIPT,

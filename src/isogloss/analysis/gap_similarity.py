@@ -75,10 +75,12 @@ def cross_lingual_gaps(rows: pl.DataFrame) -> pl.DataFrame:
     other languages."""
     score_rows(rows)  # raises an error for duplicate scores
     gaps = other_languages(Results(rows.unique(maintain_order=True)).gaps())
-    without_gap = gaps.filter(pl.col("gap").is_null())
-    if not without_gap.is_empty():
-        source = without_gap["source"][0]
+    in_source = rows.filter(pl.col("target") == pl.col("source")).select("run", "metric")
+    without_source = gaps.join(in_source, on=["run", "metric"], how="anti")
+    if not without_source.is_empty():
+        source = without_source["source"][0]
         raise UsageError(f"a gap needs a score in the source language: no test or dev set of '{source}' was scored")
+    gaps = gaps.drop_nulls("gap")  # of targets that were scored by another script than the source
     return gaps.group_by([*EXPERIMENT, "target", "metric"], maintain_order=True).agg(
         gap=pl.col("gap").sort_by("seed").mean()
     )

@@ -93,6 +93,13 @@ def metrics(results: StudyResults) -> list[str]:
     return results.tests["metric"].unique(maintain_order=True).to_list()
 
 
+def scorers(results: StudyResults, metric: str) -> dict[str, str]:
+    """The scoring script of each target, or several if runs differ, for tasks that have several."""
+    rows = results.tests.filter(pl.col("metric") == metric, pl.col("scorer").fill_null("") != "")
+    names = rows.group_by("target", maintain_order=True).agg(pl.col("scorer").unique().sort().str.join(", "))
+    return dict(names.iter_rows())
+
+
 def compare_scores(results: StudyResults, compared: list[Condition], metric: str) -> dict[str, list[ComparisonCell]]:
     """A cell for each target and condition, without what needs predictions."""
     rows = _relabelled(results, compared, metric)
