@@ -120,7 +120,8 @@ class Views:
             "compare.html", conditions=compared, metrics=metrics, metric=metric, pooled=pooled, names=names,
             table=comparison.compare_scores(results, compared, metric) if metric else {}, legend=labels,
             seeds={name: self.index.now().run(name)[1].seed for name in names},
-            scorers=comparison.scorers(results, metric), has_predictions=_has_predictions(results), **_charts(results, names),
+            scorers=comparison.scorers(results, metric), has_predictions=_has_predictions(results),
+            **_charts(results, names),
         )  # fmt: skip
 
     def chart_data(self) -> Response:
