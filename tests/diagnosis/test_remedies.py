@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from isogloss.core.errors import UnknownName
-from isogloss.diagnosis.comparison import comparison_study
 from isogloss.diagnosis.remedies import REMEDIES
 from isogloss.diagnosis.remedies.remedy import LanguageFindings
 from isogloss.diagnosis.search import select_remedies
-from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, TrainingSizes, Treatment, treatment_study
+from isogloss.diagnosis.systems import comparison_systems, systems_study, treatment_system
+from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, StudyDocument, TrainingSizes, Treatment
 from isogloss.models.tokenization.statistics import ScriptCoverage, TokenizerStatistics
 from isogloss.studies.schema.study_file import study_of
 from isogloss.studies.schema.write_study import select_model
@@ -69,15 +69,20 @@ def test_each_remedy_is_one_more_step() -> None:
     assert REMEDIES["transliterate"].apply(transliterated) == transliterated
 
 
+def untuned_study(name: str, inputs: DiagnosisInputs, treatment: Treatment | None = None) -> StudyDocument:
+    systems = [treatment_system(treatment, inputs)] if treatment else comparison_systems(inputs)
+    return systems_study(name, systems, {system.name: system.untuned_settings for system in systems}, inputs)
+
+
 def test_studies_of_systems_can_be_read() -> None:
     sizes = TrainingSizes(finetune={"epochs": 3}, bilstm={"epochs": 9}, adapt={"epochs": 2}, vocabulary=7)
-    four = study_of(comparison_study(replace(FULL, sizes=sizes, seeds=(0, 1))))
+    four = study_of(untuned_study("comparison", replace(FULL, sizes=sizes, seeds=(0, 1))))
     assert list(four.models) == ["fine-tuned", "adapted", "monolingual", "BiLSTM"]
     assert [four.settings_of("pos", name).get("epochs") for name in four.models] == [3, 3, 3, 9]
     every = Treatment()
     for name in ("noise", "code-switching", "adapters", "vocabulary", "transliterate"):
         every = REMEDIES[name].apply(every)
-    study = study_of(treatment_study(every, replace(FULL, sizes=sizes, seeds=(5,), threads=2)))
+    study = study_of(untuned_study(every.name, replace(FULL, sizes=sizes, seeds=(5,), threads=2), every))
     (model,) = study.models.values()
     assert [change.name for change in model.changes] == ["extend_vocabulary", "language_adapter", "task_adapter"]
     assert model.changes[0].arguments.text == ("transliterated:lab:qlj/train/9",)  # type: ignore[attr-defined]
@@ -91,10 +96,12 @@ def test_studies_of_systems_can_be_read() -> None:
 
 def test_without_raw_text_two_systems_are_compared() -> None:
     bare = DiagnosisInputs("laboratory", "qlj", "pos", FULL.train, FULL.dev, FULL.test)
-    assert list(study_of(comparison_study(bare)).models) == ["fine-tuned", "BiLSTM"]
+    assert list(study_of(untuned_study("comparison", bare)).models) == ["fine-tuned", "BiLSTM"]
 
 
 def test_one_system_alone() -> None:
-    study = select_model(comparison_study(replace(FULL, sizes=TrainingSizes(finetune={"epochs": 3}))), "BiLSTM")
+    study = select_model(
+        untuned_study("comparison", replace(FULL, sizes=TrainingSizes(finetune={"epochs": 3}))), "BiLSTM"
+    )
     assert study["models"] == {"BiLSTM": "bilstm"} and study["settings"] == {}
     assert study_of(study).settings_of("pos", "BiLSTM") == {}

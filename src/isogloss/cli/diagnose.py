@@ -28,7 +28,8 @@ def diagnose(
         list[str] | None, Option(help="Annotated training data of the language (file, hub:…, lab:…); repeatable.")
     ] = None,
     dev: Annotated[
-        list[str] | None, Option(help="Annotated development data, to choose settings and remedies.")
+        list[str] | None,
+        Option(help="Annotated development data, to choose settings and remedies; by default a part of --train."),
     ] = None,
     test: Annotated[list[str] | None, Option(help="Annotated test data, for the final scores.")] = None,
     text: Annotated[list[str] | None, Option(help="Raw text of the language, one sentence per line.")] = None,
@@ -54,9 +55,11 @@ def diagnose(
         list[str] | None,
         Option(help="Remedies to try in order: transliterate, vocabulary, code-switching, adapters, noise; or none."),
     ] = None,
-    finetune: Annotated[list[str] | None, Option(help="Settings of fine-tuning: epochs=3 batch=16 …")] = None,
+    finetune: Annotated[
+        list[str] | None, Option(help="Settings of fine-tuning that are not searched: epochs=3 batch=16 …")
+    ] = None,
     bilstm: Annotated[
-        list[str] | None, Option(help="Settings of fine-tuning for the BiLSTM baseline: epochs=30 batch=16 …")
+        list[str] | None, Option(help="Settings of the BiLSTM baseline that are not searched: epochs=30 batch=16 …")
     ] = None,
     adapt: Annotated[
         list[str] | None, Option(help="Arguments of the adaptation to raw text: epochs=3 settings.length=64 …")
@@ -65,11 +68,20 @@ def diagnose(
         list[str] | None, Option(help="Options of the monolingual model: layers=4 width=128 steps=500 …")
     ] = None,
     vocabulary: Annotated[int | None, Option(min=1, help="Number of new sub-words for --remedy vocabulary.")] = None,
+    tune: Annotated[
+        bool,
+        Option(
+            "--tune/--no-tune",
+            help="Choose learning rate and epochs of every system on the dev set, or by cross-validation on the "
+            "training set if there are fewer than 200 dev sentences. --no-tune: the published settings.",
+        ),
+    ] = True,
     output: Annotated[
         Path | None, Option("--out", "-o", help="Folder for report, recipe and model; diagnosis-LANG by default.")
     ] = None,
     store: Annotated[Path | None, Option(help="Folder of the store for all runs; OUT/store by default.")] = None,
     workers: Workers = None,
+    per_gpu: Annotated[int, Option(min=1, help="Number of runs that share a GPU.")] = 1,
     threads: Annotated[int, Option(min=1, help="Number of CPU threads of each process.")] = 1,
     device: Device = None,
 ) -> None:
@@ -104,6 +116,8 @@ def diagnose(
             watch=watch,
             on_progress=lambda step: err.print(f"{step} …", soft_wrap=True, markup=False),
             workers=workers,
+            per_gpu=per_gpu,
+            tune=tune,
         )
     _show(verdict)
 
@@ -115,6 +129,8 @@ def _show(verdict: Verdict) -> None:
     for sentence in report.summary(verdict):
         out.print(sentence, soft_wrap=True, markup=False)
     tables: dict[str, Table] = {"systems": report.system_table(verdict)}
+    if len(verdict.tuning):
+        tables["settings tried"] = report.tuning_table(verdict)
     if len(verdict.remedies):
         tables["remedies"] = report.remedy_table(verdict)
     tables["closest languages"] = report.ranking_table(verdict)

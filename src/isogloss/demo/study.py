@@ -63,12 +63,13 @@ def demo_study(sizes: DemoSizes) -> dict[str, Any]:
 def demo_diagnosis(demo_sizes: DemoSizes) -> dict[str, Any]:
     """Arguments of `diagnose`: smaller sizes than the laboratory's defaults, with the same learning rates.
 
-    Batches of four give fine-tuning and the BiLSTM about a hundred steps in few epochs, which both need.
+    Settings are not searched, to save time. Batches of four give fine-tuning and the BiLSTM about a hundred steps in
+    few epochs, which both need.
     """
     laboratory = LABORATORY_SIZES
     sizes = replace(
         laboratory,
-        finetune={**laboratory.finetune, "epochs": demo_sizes.unseen_epochs, "batch": 4},
+        finetune={**laboratory.start, "epochs": demo_sizes.unseen_epochs, "batch": 4},
         bilstm={"epochs": demo_sizes.bilstm_epochs, "batch": 4},
         pretrain={**laboratory.pretrain, "steps": max(1, demo_sizes.text // TEXT_LINES_PER_STEP)},
     )
@@ -80,4 +81,5 @@ def demo_diagnosis(demo_sizes: DemoSizes) -> dict[str, Any]:
         "seeds": demo_sizes.seeds,
         "remedies": ["transliterate"],
         "sizes": sizes,
+        "tune": False,
     }

@@ -16,7 +16,7 @@ from typing import Any
 from isogloss.core.errors import IsoglossError, UsageError
 from isogloss.core.hardware import limited_threads
 from isogloss.core.registry import check_name
-from isogloss.diagnosis.comparison import comparison_study
+from isogloss.diagnosis.cautions import training_cautions
 from isogloss.diagnosis.difficulty import (
     BASELINES,
     BILSTM,
@@ -39,14 +39,16 @@ from isogloss.diagnosis.inputs import (
 from isogloss.diagnosis.inspection import ModelInspection, Parallel, inspect_model
 from isogloss.diagnosis.report import write_report
 from isogloss.diagnosis.search import remedy_frame, search_remedies, select_remedies, start_search
+from isogloss.diagnosis.selection_data import hold_out_dev, selection_data
 from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.study_runner import StudyOutcome, StudyRunner, concatenate_results
-from isogloss.diagnosis.treatments import DiagnosisInputs, StudyDocument, TrainingSizes, fit_batch_sizes
+from isogloss.diagnosis.systems import comparison_systems
+from isogloss.diagnosis.treatments import DiagnosisInputs, TrainingSizes, fit_batch_sizes
+from isogloss.diagnosis.tuning import SystemTrainer, tuning_frame
 from isogloss.diagnosis.verdict import Verdict, system_scores
 from isogloss.diagnosis.zero_shot import candidate_treatments, estimate_score, transfer_study
 from isogloss.languages.checks import check_language
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.results.rows.results import Results
 from isogloss.store.entries import Store
 from isogloss.studies.execution.corpora import read_corpora
 from isogloss.studies.execution.run_study import Watch
@@ -71,6 +73,7 @@ def diagnose(
     budget: float | None = None,
     remedies: Sequence[str] | None = None,
     sizes: TrainingSizes | None = None,
+    tune: bool = True,
     out: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
     threads: int = 1,
@@ -84,14 +87,16 @@ def diagnose(
     """Classify a language as Easy, Intermediate or Hard for a model, try remedies, and save the best model.
 
     A corpus is a path, `hub:…`, `lab:…`, a list of these, or a corpus in memory. For a language of the laboratory,
-    missing corpora come from the laboratory. With `train`, `dev` and `test` four systems are compared and remedies are
-    tried. Without `train` the task is transferred from the best language of `source`.
+    missing corpora come from the laboratory. With `train` and `test` four systems are compared and remedies are tried.
+    Without `train` the task is transferred from the best language of `source`.
 
     Args:
         model: A loaded model, a folder or a Hugging Face name.
         lang: Code of the language.
         train: Labelled data of the language.
-        dev: Labelled data on which epochs, systems and remedies are chosen.
+        dev: Labelled data on which settings, epochs, systems and remedies are chosen. With fewer than 200 sentences,
+            settings, systems and remedies are chosen by cross-validation on `train`; with none, a tenth of `train` is
+            held out to choose the epoch.
         test: Labelled data for the scores.
         text: Raw text of the language, for adaptation.
         task: Name of the task.
@@ -102,7 +107,8 @@ def diagnose(
         seeds: Number of seeds, or the seeds.
         budget: Minutes for remedies (default: no limit).
         remedies: Names of the remedies to try, in this order; `[]`: none; default: all that apply, by urgency.
-        sizes: Training options of all systems.
+        sizes: Training options of all systems; settings of fine-tuning that it has are not searched.
+        tune: Whether learning rate and epochs are searched for every system that is compared.
         out: Folder for the model, the recipe and the report (default: `diagnosis-LANG`).
         store: Folder of the store (default: `out/store`); all networks but the best are removed from it.
         threads: CPU threads per process.
@@ -135,7 +141,13 @@ def diagnose(
         seeds=tuple(range(seeds) if isinstance(seeds, int) else seeds),
         threads=threads,
     )
-    diagnosis = _Diagnosis(inputs, inspection, sources, runner, report_progress)
+    selection = None
+    if inputs.train:
+        dev_is_held_out = not inputs.dev
+        inputs = hold_out_dev(inputs, folder) if dev_is_held_out else inputs
+        selection = selection_data(inputs, folder, dev_is_held_out=dev_is_held_out) if tune else None
+    trainer = SystemTrainer(runner, inputs, selection, report_progress)
+    diagnosis = _Diagnosis(inputs, inspection, sources, trainer)
     verdict = diagnosis.supervised(remedies, budget) if inputs.train else diagnosis.zero_shot()
     verdict.write()
     write_report(verdict)
@@ -158,37 +170,37 @@ class _Diagnosis:
     inputs: DiagnosisInputs
     inspection: ModelInspection
     sources: Sources
-    runner: StudyRunner
-    report_progress: Callable[[str], None]
+    trainer: SystemTrainer
 
     @property
     def metric(self) -> str:
-        return TASKS[self.inputs.task].main_metric
+        return self.trainer.metric
 
     def supervised(self, remedies: Sequence[str] | None, budget: float | None) -> Verdict:
         """The comparison of systems, then remedies."""
         selected = select_remedies(remedies, self.inputs, self.inspection.findings)
         systems = "four systems" if self.inputs.text else "two systems: no raw text for adaptation"
-        self.report_progress(f"comparing {systems}")
-        outcome = self._run(comparison_study(self.inputs))
+        self.trainer.report_progress(f"comparing {systems}")
+        outcome = _without_failures(self.trainer.train("comparison", comparison_systems(self.inputs)))
         start = start_search(outcome, self.metric)
-        self.runner.remove_networks([outcome], outcome.best_run(start.best.system, self.metric))
+        self.trainer.runner.remove_networks([outcome], outcome.best_run(start.best.system, self.metric))
         seconds = None if budget is None else 60 * budget
-        state = search_remedies(start, selected, self.runner, self.inputs, self.metric, seconds, self.report_progress)
+        state = search_remedies(start, selected, self.trainer, seconds)
         models = outcome.plan.study.models
         baselines = [name for name in BASELINES if name in models]
         pairs = [(system, baseline) for system in MODEL_SYSTEMS if system in models for baseline in baselines]
         frame = compare_systems(outcome.results, pairs, self.metric)
         differences = to_differences(frame)
         classification = classify(differences)
+        cautions = training_cautions([outcome], self.trainer.runner.store)
         repaired_pairs = [(state.best_multilingual.system, baseline) for baseline in baselines]
         after_remedies = to_differences(compare_systems(state.results, repaired_pairs, self.metric))
         return self._verdict(
             state.best.outcome,
             state.best.system,
-            state.results,
+            state.outcomes,
             level=classification.level,
-            sure=classification.sure,
+            sure=classification.sure and not cautions,
             by_bilstm=classify([row for row in differences if row.baseline == BILSTM]).level,
             repaired=below_no_baseline(after_remedies),
             differences=frame,
@@ -198,16 +210,16 @@ class _Diagnosis:
     def zero_shot(self) -> Verdict:
         """Transfer from the best source."""
         source = next(language for language in self.inspection.ranking.languages if language in self.sources)
-        self.report_progress(f"no labelled data: zero-shot transfer from {source}")
+        self.trainer.report_progress(f"no labelled data: zero-shot transfer from {source}")
         is_first = source == next(iter(self.sources))
         treatments = candidate_treatments(self.inputs, script_and_name(source)[0], first=is_first)
         studies = [transfer_study(treatment, self.inputs, source, self.sources) for treatment in treatments]
-        outcomes = [self._run(study) for study in studies]
+        outcomes = [_without_failures(self.trainer.runner.run(study)) for study in studies]
         results = concatenate_results(outcomes)
         return self._verdict(
             outcomes[-1],
             treatments[-1].name,
-            results,
+            outcomes,
             level="Undecided",
             sure=False,
             by_bilstm="Undecided",
@@ -219,17 +231,11 @@ class _Diagnosis:
             ),
         )
 
-    def _run(self, study: StudyDocument) -> StudyOutcome:
-        """Run a study that everything after it depends on: a failed run is an error."""
-        outcome = self.runner.run(study)
-        for label, reason in outcome.results.failed.items():
-            raise IsoglossError(f"{label}: {reason.strip().splitlines()[-1]}")
-        return outcome
-
-    def _verdict(self, outcome: StudyOutcome, system: str, results: Results, **fields: Any) -> Verdict:
-        """Save the best system and its recipe, and build the verdict."""
-        folder, inputs = self.runner.folder, self.inputs
-        self.runner.save_network(outcome, outcome.best_run(system, self.metric), folder / "model")
+    def _verdict(self, outcome: StudyOutcome, system: str, outcomes: Sequence[StudyOutcome], **fields: Any) -> Verdict:
+        """Save the best system and its recipe, and build the verdict; `outcomes` are those of all systems."""
+        runner, inputs, results = self.trainer.runner, self.inputs, concatenate_results(outcomes)
+        folder, selection = runner.folder, self.trainer.selection
+        runner.save_network(outcome, outcome.best_run(system, self.metric), folder / "model")
         title = f"{inputs.task} in {inputs.lang}: {system}"
         study = {
             **select_model(outcome.study, system),
@@ -244,10 +250,20 @@ class _Diagnosis:
             task=inputs.task,
             metric=self.metric,
             best=system,
-            systems=system_scores(results, self.metric, inputs.lang),
+            systems=system_scores(outcomes, self.metric, inputs.lang),
+            tuning=tuning_frame(outcomes),
+            selection=selection.description if selection else "",
+            cautions=training_cautions(outcomes, runner.store),
             tokenizer=self.inspection.statistics,
             sources=self.inspection.ranking,
             folder=folder,
             results=results,
             **fields,
         )
+
+
+def _without_failures(outcome: StudyOutcome) -> StudyOutcome:
+    """The outcome of a study that everything after it depends on: a failed run is an error."""
+    for label, reason in outcome.results.failed.items():
+        raise IsoglossError(f"{label}: {reason.strip().splitlines()[-1]}")
+    return outcome

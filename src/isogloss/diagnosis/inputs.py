@@ -36,8 +36,9 @@ LABORATORY_PARALLEL = "lab:{seen},{lang}/dev/100"
 # new script are split into single characters, which are too easy to predict one by one: whole words are masked. The
 # BiLSTM's default batch of 32 would make one step per epoch of 25 sentences.
 LABORATORY_SIZES = TrainingSizes(
-    finetune={"epochs": 25, "batch": 8, "learning_rate": 7e-4},
+    finetune={"batch": 8},
     bilstm={"batch": 8},
+    start={"epochs": 25, "learning_rate": 7e-4},
     adapt={"preset": "modern", "epochs": 4, "settings": {"length": 64, "learning_rate": 1e-3, "masking": "words"}},
     pretrain={"layers": 4, "width": 128, "vocabulary": 1000, "steps": 125, "settings": {"length": 64}},
     adapter={"epochs": 4, "settings": {"length": 64, "learning_rate": 1e-3, "batch": 32}},
@@ -51,9 +52,8 @@ def collect_inputs(
     """References to the model and the corpora."""
     roles = ("train", "dev", "test", "text")
     train, dev, test, text = (references(role, corpora.get(role), folder) for role in roles)
-    if train and not (dev and test):
-        missing = ", ".join(role for role, corpus in {"dev": dev, "test": test}.items() if not corpus)
-        raise UsageError(f"labelled data: expected train, dev and test, got no {missing}")
+    if train and not test:
+        raise UsageError("labelled data: expected train and test, got no test")
     return _with_latin_text(DiagnosisInputs(_model_reference(model, folder), lang, task, train, dev, test, text))
 
 

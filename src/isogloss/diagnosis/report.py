@@ -38,6 +38,8 @@ def sections(verdict: Verdict) -> Iterator[Section]:
     yield Section("Verdict", tuple(summary(verdict)))
     if verdict.systems["test"].is_not_null().any():
         yield Section("Systems", _how_compared(verdict), system_table(verdict))
+    if len(verdict.tuning):
+        yield Section("Settings tried", (TUNING_NOTE,), tuning_table(verdict))
     if verdict.estimate:
         yield Section("Expected score without labelled data", tuple(_estimate(verdict.estimate, verdict)))
     if len(verdict.remedies):
@@ -52,6 +54,12 @@ REMEDIES_NOTE = (
     "Each remedy adds one step to the best system so far; systems are selected on the dev set. Δ is the difference in "
     "test score to the best system so far, tested as above."
 )
+TUNING_NOTE = (
+    "Learning rate and epochs of every system were chosen by successive halving: each round trains the better half of "
+    "the rates for twice as many epochs, until the score no longer rises; then the neighbours of the best rate are "
+    "tried. The search has the first seed; all seeds train with its choice."
+)
+NO_TUNING_NOTE = "Settings were not searched: with others, another system may be better."
 SIGNIFICANCE_NOTE = (
     "Differences are tested with seeds and test sentences as crossed random effects (min F′, Clark 1973); significant: "
     "p below .05 after Holm’s correction for all comparisons."
@@ -70,7 +78,8 @@ def summary(verdict: Verdict) -> Iterator[str]:
             f"{row['system']} compared with {row['baseline']}: {signed_points(row['delta'])} points of {verdict.metric}"
             f"{interval} over {row['seeds']} seeds ({significance}{p})."
         )
-    if verdict.level != "Undecided" and not verdict.sure:
+    yield from verdict.cautions
+    if verdict.level != "Undecided" and not verdict.sure and not verdict.cautions:
         yield "Not all of these differences are significant: more seeds or test sentences may change the verdict."
     if verdict.by_bilstm != verdict.level:
         yield f"Compared with the BiLSTM alone, as in Muller et al. (2021), the language would be {verdict.by_bilstm}."
@@ -80,14 +89,15 @@ def summary(verdict: Verdict) -> Iterator[str]:
     if verdict.estimate:
         yield f"Recommended: {verdict.best}. This is a rule, not a measurement: there is no labelled data."
     else:
-        yield f"Best system (by dev score): {verdict.best}."
+        yield f"Best system, chosen {verdict.selection or 'on the dev set'}: {verdict.best}."
 
 
 def _how_compared(verdict: Verdict) -> tuple[str, ...]:
     scores = f"Mean {verdict.metric} in points; 95 % intervals over seeds in brackets."
+    selected = f"Settings and systems were chosen {verdict.selection}." if verdict.selection else NO_TUNING_NOTE
     seeds = verdict.differences["seeds"].max()  # None without differences
     notes = () if seeds is None else (SIGNIFICANCE_NOTE, SINGLE_SEED_NOTE) if seeds == 1 else (SIGNIFICANCE_NOTE,)
-    return (scores, *notes)
+    return (scores, selected, *notes) if not verdict.estimate else (scores, *notes)
 
 
 def system_table(verdict: Verdict) -> Table:
@@ -102,6 +112,18 @@ def system_table(verdict: Verdict) -> Table:
         for row in verdict.systems.iter_rows(named=True)
     ]
     return Table(("system", "dev", "test", "95 %", "seeds", ""), tuple(body))
+
+
+def tuning_table(verdict: Verdict) -> Table:
+    """A row per system and length of training, with the dev score of every learning rate."""
+    body = []
+    for (system, epochs), rows in verdict.tuning.group_by("system", "epochs", maintain_order=True):
+        scores = [
+            f"{rate:.3g}: {'failed' if dev is None else points(dev)}{' (chosen)' if chosen else ''}"
+            for rate, dev, chosen in rows.sort("learning_rate").select("learning_rate", "dev", "chosen").iter_rows()
+        ]
+        body.append((Cell(str(system)), Cell(str(epochs), True), Cell(" · ".join(scores))))
+    return Table(("system", "epochs", "learning rate: dev score"), tuple(body))
 
 
 def remedy_table(verdict: Verdict) -> Table:

@@ -1,11 +1,12 @@
 """Remedies tried one after the other, each on top of the best treatment so far, within a time budget.
 
-Systems are compared on the dev set, so that test scores are those of systems chosen without them.
+Systems are compared on the dev set, or by cross-validation on the training set if the dev set is small, so that test
+scores are those of systems chosen without them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -13,8 +14,10 @@ import polars as pl
 from isogloss.diagnosis.difficulty import ADAPTED, FINETUNED, compare_systems
 from isogloss.diagnosis.remedies import REMEDIES
 from isogloss.diagnosis.remedies.remedy import LanguageFindings, Remedy
-from isogloss.diagnosis.study_runner import StudyOutcome, StudyRunner, concatenate_results
-from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, Treatment, treatment_study
+from isogloss.diagnosis.study_runner import StudyOutcome, concatenate_results
+from isogloss.diagnosis.systems import treatment_system
+from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, Treatment
+from isogloss.diagnosis.tuning import SystemTrainer, TuningError
 from isogloss.results.rows.results import Results
 
 MULTILINGUAL_SYSTEMS = {FINETUNED: Treatment(), ADAPTED: Treatment((ADAPT,))}
@@ -49,7 +52,7 @@ def select_remedies(
 
 @dataclass(frozen=True)
 class TrainedSystem:
-    """A system, the study that trained it, and its mean dev score."""
+    """A system, the study that trained it, and the score by which systems are selected (`selection_score`)."""
 
     system: str
     outcome: StudyOutcome
@@ -87,8 +90,7 @@ def remedy_frame(rows: Sequence[Mapping[str, object]], results: Results, metric:
 def start_search(outcome: StudyOutcome, metric: str) -> SearchState:
     """The initial state: the best systems of the comparison."""
     systems = [
-        TrainedSystem(system, outcome, mean_score(outcome, system, metric, "dev"))
-        for system in outcome.plan.study.models
+        TrainedSystem(system, outcome, outcome.selection_score(system, metric)) for system in outcome.plan.study.models
     ]
     best = max(systems, key=lambda trained: trained.dev)
     multilingual = [trained for trained in systems if trained.system in MULTILINGUAL_SYSTEMS]
@@ -97,20 +99,14 @@ def start_search(outcome: StudyOutcome, metric: str) -> SearchState:
 
 
 def search_remedies(
-    start: SearchState,
-    remedies: SelectedRemedies,
-    runner: StudyRunner,
-    inputs: DiagnosisInputs,
-    metric: str,
-    budget_seconds: float | None,
-    on_progress: Callable[[str], None],
+    start: SearchState, remedies: SelectedRemedies, trainer: SystemTrainer, budget_seconds: float | None
 ) -> SearchState:
     """Try the remedies.
 
     A remedy is started only if it would end within the budget, assuming that it takes as long as the longest remedy so
     far (the first: as long as a system of the comparison).
     """
-    state, spent = start, 0.0
+    state, spent, metric = start, 0.0, trainer.metric
     longest = start.outcomes[0].seconds / len(start.outcomes[0].plan.study.models)
     for remedy in remedies.order:
         treatment = remedy.apply(state.treatment)
@@ -120,18 +116,23 @@ def search_remedies(
             why = f"{spent / 60:.1f} of {budget_seconds / 60:.1f} minutes are spent"
             state = _add_rows(state, _row(remedy.name, "no time", treatment.name, why=why))
         else:
-            on_progress(f"remedy: {remedy.name}")
-            outcome = runner.run(treatment_study(treatment, inputs))
+            trainer.report_progress(f"remedy: {remedy.name}")
+            try:
+                outcome = trainer.train(treatment.name, [treatment_system(treatment, trainer.inputs)])
+            except TuningError as error:
+                state = _add_rows(state, _row(remedy.name, "failed", treatment.name, why=error.reason))
+                continue
             longest, spent = max(longest, outcome.seconds), spent + outcome.seconds
             state = _after_trial(state, remedy, treatment, outcome, metric)
-            runner.remove_networks(state.outcomes, state.best.outcome.best_run(state.best.system, metric))
+            best_run = state.best.outcome.best_run(state.best.system, metric)
+            trainer.runner.remove_networks(state.outcomes, best_run)
     left_out = [_row(name, "left out", why=why) for name, why in remedies.left_out.items()]
     return _add_rows(state, *left_out)
 
 
-def mean_score(outcome: StudyOutcome, system: str, metric: str, split: str) -> float:
-    """A system's mean score over seeds."""
-    rows = outcome.results.frame.filter(model=system, metric=metric, split=split).sort("seed")
+def mean_test_score(outcome: StudyOutcome, system: str, metric: str) -> float:
+    """A system's mean test score over seeds."""
+    rows = outcome.results.frame.filter(model=system, metric=metric, split="test").sort("seed")
     return float(rows["value"].mean())  # type: ignore[arg-type]
 
 
@@ -142,9 +143,9 @@ def _after_trial(
     if outcome.results.failed:
         why = next(iter(outcome.results.failed.values())).strip().splitlines()[-1]
         return _add_rows(state, _row(remedy.name, "failed", treatment.name, why=why))
-    trained = TrainedSystem(treatment.name, outcome, mean_score(outcome, treatment.name, metric, "dev"))
+    trained = TrainedSystem(treatment.name, outcome, outcome.selection_score(treatment.name, metric))
     is_best, helps = trained.dev > state.best.dev, trained.dev > state.best_multilingual.dev
-    scores = {"dev": trained.dev, "test": mean_score(outcome, treatment.name, metric, "test")}
+    scores = {"dev": trained.dev, "test": mean_test_score(outcome, treatment.name, metric)}
     label = "best so far" if is_best else "helps" if helps else "no better"
     row = _row(remedy.name, label, treatment.name, **scores, against=state.best.system)
     return SearchState(

@@ -10,6 +10,7 @@ import json
 import operator
 import shutil
 import time
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from isogloss.core.errors import IsoglossError
+from isogloss.diagnosis.systems import TunedSystem
 from isogloss.diagnosis.treatments import StudyDocument
 from isogloss.results.rows.results import Results
 from isogloss.results.rows.study_results import StudyResults
@@ -37,6 +39,15 @@ class StudyOutcome:
     plan: Plan
     results: StudyResults
     seconds: float
+    tuned: Mapping[str, TunedSystem] = field(default_factory=dict)  # systems whose settings were searched
+    cross_validated: bool = False  # whether the search was by cross-validation
+
+    def selection_score(self, system: str, metric: str) -> float:
+        """The score on which systems are selected: of cross-validation, or the mean dev score over seeds."""
+        if system in self.tuned and self.cross_validated:
+            return self.tuned[system].chosen.rank
+        rows = self.results.frame.filter(model=system, metric=metric, split="dev").sort("seed")
+        return float(rows["value"].mean())  # type: ignore[arg-type]
 
     def best_run(self, system: str, metric: str) -> Run:
         """The run of a system with the highest dev score; the first of equals."""
@@ -56,17 +67,20 @@ class StudyRunner:
     backend_options: Mapping[str, Any] = field(default_factory=dict)
     watch: Watch | None = None
 
-    def run(self, study: StudyDocument) -> StudyOutcome:
-        """Run what is left of a study. Failed runs are part of its results, not an error."""
+    def run(self, study: StudyDocument, *, quiet: bool = False) -> StudyOutcome:
+        """Run what is left of a study. Failed runs are part of its results, not an error. `quiet`: no warnings."""
         start = time.monotonic()
-        results = run_study(
-            study,
-            store=self.store.folder,
-            backend=self.backend,
-            device=self.device,
-            watch=self.watch,
-            **self.backend_options,
-        )
+        with warnings.catch_warnings():
+            if quiet:
+                warnings.simplefilter("ignore", UserWarning)
+            results = run_study(
+                study,
+                store=self.store.folder,
+                backend=self.backend,
+                device=self.device,
+                watch=self.watch,
+                **self.backend_options,
+            )
         plan = planned(study, self.store, device=self.device)
         times = {study["name"]: time.monotonic() - start, **self.times()}  # the time of the first run is kept
         self.folder.mkdir(parents=True, exist_ok=True)

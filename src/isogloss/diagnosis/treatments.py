@@ -6,8 +6,7 @@ training data and settings. A remedy (see `remedies/`) adds one step.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,8 +19,9 @@ class TrainingSizes:
     """Training options of the systems of a diagnosis; an empty mapping means the published defaults.
 
     Args:
-        finetune: Settings for fine-tuning the multilingual and the monolingual model.
-        bilstm: Settings for the BiLSTM baseline.
+        finetune: Settings for fine-tuning the multilingual and the monolingual model; they are not searched.
+        bilstm: Settings for the BiLSTM baseline; they are not searched.
+        start: Learning rate and epochs of fine-tuning from which the search begins, in place of the task's.
         adapt: Arguments of the intervention `adapt`.
         pretrain: Arguments of the intervention `pretrain` (the monolingual model).
         adapter: Arguments of the intervention `language_adapter`.
@@ -30,6 +30,7 @@ class TrainingSizes:
 
     finetune: Options = field(default_factory=dict)
     bilstm: Options = field(default_factory=dict)
+    start: Options = field(default_factory=dict)
     adapt: Options = field(default_factory=dict)
     pretrain: Options = field(default_factory=dict)
     adapter: Options = field(default_factory=dict)
@@ -144,27 +145,3 @@ class Treatment:
             "text": [change for step in self.steps for change in step.text_changes(inputs)],
         }
         return {name: value for name, value in entry.items() if value}
-
-
-def treatment_study(treatment: Treatment, inputs: DiagnosisInputs) -> StudyDocument:
-    """The study of one treatment."""
-    train = [*inputs.train, *(reference for step in treatment.steps for reference in step.extra_train(inputs))]
-    settings = {name: value for step in treatment.steps for name, value in step.settings.items()}
-    return {
-        **base_study(inputs, treatment.name, train),
-        "models": {treatment.name: treatment.model(inputs)},
-        "settings": {**inputs.sizes.finetune, **settings},
-    }
-
-
-def base_study(inputs: DiagnosisInputs, name: str, train: Sequence[str]) -> StudyDocument:
-    """The parts that all studies of a diagnosis share."""
-    return {
-        "name": re.sub(r"[^\w.]+", "-", f"{inputs.lang}-{inputs.task}-{name}"),
-        "description": f"{inputs.task} in {inputs.lang}: {name}",
-        "tasks": [inputs.task],
-        "sources": {inputs.lang: {"train": list(train), "dev": list(inputs.dev)}},
-        "targets": {inputs.lang: list(inputs.test)},
-        "seeds": list(inputs.seeds),
-        "threads": inputs.threads,
-    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -11,13 +12,14 @@ import polars as pl
 from isogloss.core.files import atomic_write
 from isogloss.diagnosis.difficulty import Level
 from isogloss.diagnosis.source_ranking import Ranking
+from isogloss.diagnosis.study_runner import StudyOutcome
 from isogloss.metrics.significance import paired_t_test
 from isogloss.models.tokenization.statistics import TokenizerStatistics
 from isogloss.results.rows.results import Results
 
 SYSTEM_COLUMNS = {
     "system": pl.String,
-    "dev": pl.Float64,
+    "dev": pl.Float64,  # or the score of cross-validation, where systems were selected by it
     "test": pl.Float64,
     **dict.fromkeys(("low", "high"), pl.Float64),  # interval of the mean test score over seeds
     "seeds": pl.Int64,
@@ -44,10 +46,14 @@ class Verdict:
     """The category of a language for a model, and its basis.
 
     `level`: Easy, Intermediate, Hard or Undecided (see `diagnosis.difficulty`). `sure`: whether every difference that
-    the level rests on is significant. `repaired`: whether the model's best system is below no baseline after the
-    remedies. `best`: the system with the highest dev score, saved in `folder/model`.
+    the level rests on is significant, and no system may be trained too little (`cautions`). `repaired`: whether the
+    model's best system is below no baseline after the remedies. `best`: the system with the highest dev score, saved in
+    `folder/model`.
 
-    Frames: `systems` (scores), `differences` (to the baselines), `remedies` (in order of trial).
+    `selection`: how settings and systems were chosen ("on the dev set of …"); "" if settings were not searched.
+
+    Frames: `systems` (scores), `differences` (to the baselines), `remedies` (in order of trial), `tuning` (learning
+    rate and epochs that were tried).
     """
 
     model: str
@@ -62,6 +68,9 @@ class Verdict:
     systems: pl.DataFrame
     differences: pl.DataFrame
     remedies: pl.DataFrame
+    tuning: pl.DataFrame
+    selection: str
+    cautions: tuple[str, ...]  # systems that may be trained too little
     tokenizer: TokenizerStatistics
     sources: Ranking
     folder: Path
@@ -84,25 +93,27 @@ class Verdict:
 
     def write(self) -> None:
         """Write all figures to `verdict.json`."""
-        names = ("model", "lang", "task", "metric", "level", "sure", "by_bilstm", "repaired", "best")
+        names = ("model", "lang", "task", "metric", "level", "sure", "by_bilstm", "repaired", "best", "selection")
         fields: dict[str, object] = {name: getattr(self, name) for name in names}
         fields["tokenizer"] = asdict(self.tokenizer)
+        fields["cautions"] = list(self.cautions)
         fields["estimate"] = asdict(self.estimate) if self.estimate else None
         fields["sources"] = {"basis": self.sources.basis, "ranking": self.sources.frame.to_dicts()}
-        fields |= {name: getattr(self, name).to_dicts() for name in ("systems", "differences", "remedies")}
+        fields |= {name: getattr(self, name).to_dicts() for name in ("systems", "differences", "remedies", "tuning")}
         with atomic_write(self.folder / "verdict.json") as file:
             json.dump(fields, file, ensure_ascii=False, indent=1)
 
 
-def system_scores(results: Results, metric: str, target: str) -> pl.DataFrame:
-    """A row per system: mean dev and test score, and Student's interval of the test score over seeds."""
-    rows = results.frame.filter(pl.col("metric") == metric)
+def system_scores(outcomes: Sequence[StudyOutcome], metric: str, target: str) -> pl.DataFrame:
+    """A row per system: the score by which it was selected, and the mean test score with its interval over seeds."""
     scores = []
-    for (system,), group in rows.group_by("model", maintain_order=True):
-        tests = group.filter(pl.col("split") == "test", pl.col("target") == target).sort("seed")["value"].to_list()
-        dev = group.filter(pl.col("split") == "dev")["value"]
-        interval = paired_t_test([0.0] * len(tests), tests) if len(tests) > 1 else None
-        low, high = (interval.low, interval.high) if interval else (None, None)
-        test = sum(tests) / len(tests) if tests else None
-        scores.append((system, dev.mean(), test, low, high, group["seed"].n_unique()))
+    for outcome in outcomes:
+        rows = outcome.results.frame.filter(pl.col("metric") == metric)
+        for (system,), group in rows.group_by("model", maintain_order=True):
+            tests = group.filter(pl.col("split") == "test", pl.col("target") == target).sort("seed")["value"].to_list()
+            interval = paired_t_test([0.0] * len(tests), tests) if len(tests) > 1 else None
+            low, high = (interval.low, interval.high) if interval else (None, None)
+            test = sum(tests) / len(tests) if tests else None
+            dev = outcome.selection_score(str(system), metric)
+            scores.append((system, dev, test, low, high, group["seed"].n_unique()))
     return pl.DataFrame(scores, schema=SYSTEM_COLUMNS, orient="row")

@@ -16,7 +16,8 @@ from isogloss.diagnosis.difficulty import FINETUNED
 from isogloss.diagnosis.inputs import Sources
 from isogloss.diagnosis.remedies import REMEDIES
 from isogloss.diagnosis.source_ranking import DISTANCES, distance
-from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, StudyDocument, Treatment, treatment_study
+from isogloss.diagnosis.systems import systems_study, treatment_system
+from isogloss.diagnosis.treatments import ADAPT, DiagnosisInputs, StudyDocument, Treatment
 from isogloss.diagnosis.verdict import Estimate
 from isogloss.languages.scripts import LATIN_SCRIPT
 from isogloss.results.rows.results import Results
@@ -41,9 +42,13 @@ def candidate_treatments(inputs: DiagnosisInputs, source_script: str | None, *, 
 
 
 def transfer_study(treatment: Treatment, inputs: DiagnosisInputs, source: str, sources: Sources) -> StudyDocument:
-    """The study of one treatment: trained on the source, scored on the other sources and on the language's test set."""
+    """The study of one treatment: trained on the source, scored on the other sources and on the language's test set.
+
+    The settings are not searched: nothing is compared with a baseline.
+    """
     train, dev = sources[source]
-    study = treatment_study(treatment, replace(inputs, train=train, dev=dev))
+    system, inputs_of_source = treatment_system(treatment, inputs), replace(inputs, train=train, dev=dev)
+    study = systems_study(system.name, [system], {system.name: system.untuned_settings}, inputs_of_source)
     targets = {name: list(corpora[1]) for name, corpora in sources.items() if name != source}
     if inputs.test:
         targets[inputs.lang] = list(inputs.test)
