@@ -14,7 +14,7 @@ import yaml
 
 import isogloss as ig
 from isogloss.core.errors import IsoglossError, UsageError
-from isogloss.diagnosis.selection_data import FOLDS, MIN_DEV_SENTENCES, fold_indices
+from isogloss.diagnosis.selection_data import FOLD_COUNT, MIN_DEV_SENTENCES, fold_indices
 from isogloss.diagnosis.treatments import TrainingSizes
 from isogloss.diagnosis.verdict import Verdict
 from isogloss.studies.planning import job as planned_job
@@ -157,15 +157,15 @@ def test_few_labels_are_split_into_folds(diagnose: Diagnose, tmp_path: Path, dev
     bank = ig.Laboratory().treebank("qlj", "train", 42)
     verdict = diagnose(train=bank, dev=dev)
     reason = "there is no dev set" if not dev else "the dev set has 20 sentences, fewer than 200"
-    assert verdict.selection == f"by 4-fold cross-validation on the 42 training sentences ({reason})"
+    assert verdict.selection == f"by 3-fold cross-validation on the 42 training sentences ({reason})"
     assert verdict.level == "Easy" and chosen(verdict)["fine-tuned"] == (pytest.approx(2e-4), 12)
     trials = Counter(verdict.tuning["system"])
     runs = {"plain 0": trials["fine-tuned"], "bilstm 0": trials["BiLSTM"]}
     final = {f"{kind} {seed}": 1 for kind in ("plain", "bilstm") for seed in range(3)}
-    expected = Counter({kind: FOLDS * number for kind, number in runs.items()}) + Counter(final)
+    expected = Counter({kind: FOLD_COUNT * number for kind, number in runs.items()}) + Counter(final)
     assert trained(tmp_path) == expected
     texts = {tree.text: number for number, tree in enumerate(bank)}
-    held_out = [_texts(tmp_path / "out" / "corpora" / f"fold{fold}-dev.conllu") for fold in range(1, FOLDS + 1)]
+    held_out = [_texts(tmp_path / "out" / "corpora" / f"fold{fold}-dev.conllu") for fold in range(1, FOLD_COUNT + 1)]
     assert sorted(texts[text] for fold in held_out for text in fold) == list(range(42))  # a partition
     for fold, dev_texts in enumerate(held_out, 1):
         rest = _texts(tmp_path / "out" / "corpora" / f"fold{fold}-train.conllu")
@@ -188,8 +188,8 @@ def test_folds_follow_the_seed() -> None:
 
 
 def test_too_few_sentences_for_folds(diagnose: Diagnose) -> None:
-    with pytest.raises(UsageError, match="at least 4 sentences to choose settings by cross-validation, got 3"):
-        diagnose(train="lab:qlj/train/3", dev="lab:qlj/dev/3")
+    with pytest.raises(UsageError, match="at least 3 sentences to choose settings by cross-validation, got 2"):
+        diagnose(train="lab:qlj/train/2", dev="lab:qlj/dev/3")
 
 
 def _texts(path: Path) -> list[str]:

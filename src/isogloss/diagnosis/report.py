@@ -56,8 +56,8 @@ REMEDIES_NOTE = (
 )
 TUNING_NOTE = (
     "Learning rate and epochs of every system were chosen by successive halving: each round trains the better half of "
-    "the rates for twice as many epochs, until the score no longer rises; then the neighbours of the best rate are "
-    "tried. The search has the first seed; all seeds train with its choice."
+    "the rates for twice as many epochs, until the score no longer rises; then rates next to the best one are tried. "
+    "The search has the first seed; all seeds train with its choice."
 )
 NO_TUNING_NOTE = "Settings were not searched: with others, another system may be better."
 SIGNIFICANCE_NOTE = (

@@ -14,7 +14,7 @@ from isogloss.studies.execution.corpora import read_corpora
 from isogloss.tasks import TASKS
 
 MIN_DEV_SENTENCES = 200  # with fewer, settings are chosen by cross-validation on the training set
-FOLDS = 4
+FOLD_COUNT = 3
 HELD_OUT_PARTS = 10  # without a dev set, one of so many parts of the training set is held out to choose the epoch
 
 
@@ -54,18 +54,18 @@ def selection_data(inputs: DiagnosisInputs, folder: Path, *, dev_is_held_out: bo
         description = f"on the dev set of {len(dev):,} sentences{origin}"
         return SelectionData((Split(inputs.train, inputs.dev),), len(train), description)
     corpus = train.with_items([*train, *dev]) if dev_is_held_out else train
-    if len(corpus) < FOLDS:
+    if len(corpus) < FOLD_COUNT:
         raise UsageError(
-            f"train: expected at least {FOLDS} sentences to choose settings by cross-validation, got {len(corpus)}; "
-            "tune=False (--no-tune) trains with the published settings"
+            f"train: expected at least {FOLD_COUNT} sentences to choose settings by cross-validation, got "
+            f"{len(corpus)}; tune=False (--no-tune) trains with the published settings"
         )
     splits = [
         _write_split(corpus, fold, f"fold{number}", folder)
-        for number, fold in enumerate(fold_indices(len(corpus), FOLDS, inputs.seeds[0]), 1)
+        for number, fold in enumerate(fold_indices(len(corpus), FOLD_COUNT, inputs.seeds[0]), 1)
     ]
     few = f"the dev set has {len(dev)} sentences, fewer than {MIN_DEV_SENTENCES}"
     reason = "there is no dev set" if dev_is_held_out else few
-    description = f"by {FOLDS}-fold cross-validation on the {len(corpus):,} training sentences ({reason})"
+    description = f"by {FOLD_COUNT}-fold cross-validation on the {len(corpus):,} training sentences ({reason})"
     return SelectionData(tuple(splits), len(corpus), description)
 
 

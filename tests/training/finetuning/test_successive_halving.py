@@ -52,7 +52,7 @@ def test_every_round_halves_the_rates_and_doubles_the_length() -> None:
         8: [4.0, 5.0],
         16: [4.0],
         32: [4.0],
-        64: [4.0, 2.0, 8.0],  # at last the neighbours of the best
+        64: [4.0, 2.0],  # at last the rate below the best
     }
 
 

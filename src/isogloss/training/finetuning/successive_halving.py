@@ -2,8 +2,9 @@
 
 The first round trains with every learning rate for the shortest length. Each further round trains the better half of
 the rates for twice as many epochs, until the best score of a round no longer rises, or until the longest length. Short
-training favours high rates: at last the rates next to the best one, half and double, are tried at its length, until the
-best rate has two neighbours. Each trial is a complete training whose learning rate decays to 0 in its last epoch.
+training favours high rates: at last the rate below the best one is tried at its length, and the rate above it unless it
+lost a round, until neither is better. Each trial is a complete training whose learning rate decays to 0 in its last
+epoch.
 """
 
 from __future__ import annotations
@@ -112,15 +113,17 @@ def _ranked(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _neighbours(space: SearchSpace, trials: Sequence[Trial]) -> list[Candidate]:
-    """The rates next to the best one that were not tried at its length."""
+    """The rate below the best one if it was not tried at its length, and the rate above if it was not tried at all."""
     if space.rate_is_fixed:
         return []
     best = _ranked(trials)[0].candidate
-    rates = [best.learning_rate / NEIGHBOUR_FACTOR, best.learning_rate * NEIGHBOUR_FACTOR]
+    below, above = best.learning_rate / NEIGHBOUR_FACTOR, best.learning_rate * NEIGHBOUR_FACTOR
+    at_its_length = [trial.candidate.learning_rate for trial in trials if trial.candidate.epochs == best.epochs]
+    at_any_length = [trial.candidate.learning_rate for trial in trials]
+    untried = [rate for rate, tried in ((below, at_its_length), (above, at_any_length)) if not _is_among(rate, tried)]
     low, high = space.rates[0] / MAX_RATE_FACTOR, space.rates[-1] * MAX_RATE_FACTOR
-    tried = [trial.candidate.learning_rate for trial in trials if trial.candidate.epochs == best.epochs]
-    return [
-        Candidate(best.epochs, rate)
-        for rate in rates
-        if low <= rate <= high and not any(math.isclose(rate, other, rel_tol=RATE_TOLERANCE) for other in tried)
-    ]
+    return [Candidate(best.epochs, rate) for rate in untried if low <= rate <= high]
+
+
+def _is_among(rate: float, rates: Sequence[float]) -> bool:
+    return any(math.isclose(rate, other, rel_tol=RATE_TOLERANCE) for other in rates)
