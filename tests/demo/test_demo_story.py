@@ -17,6 +17,7 @@ from isogloss.demo import story as story
 from isogloss.demo.study import ADJUSTED, PAIRS, REFERENCE, DemoSizes, demo_diagnosis, demo_study
 from isogloss.diagnosis.difficulty import compare_systems
 from isogloss.diagnosis.source_ranking import Ranking
+from isogloss.diagnosis.tuning import tuning_frame
 from isogloss.diagnosis.verdict import SYSTEM_COLUMNS, Verdict
 from isogloss.indexes.curve_verdict import first_align_then_predict
 from isogloss.models.tokenization.statistics import ScriptCoverage, TokenizerStatistics
@@ -177,7 +178,7 @@ def verdict(scores: dict[str, list[float]], **facts: Any) -> Verdict:
     return Verdict(
         model="laboratory", lang="qlj", task="pos", metric="accuracy", **{**given, **facts},
         systems=pl.DataFrame(systems, schema=SYSTEM_COLUMNS), differences=compare_systems(results, pairs, "accuracy"),
-        remedies=remedy, tokenizer=statistics, sources=Ranking(pl.DataFrame(), ""), folder=Path(), results=results,
+        remedies=remedy, tuning=tuning_frame([]), selection="", cautions=(), tokenizer=statistics, sources=Ranking(pl.DataFrame(), ""), folder=Path(), results=results,
     )  # fmt: skip
 
 
