@@ -178,7 +178,8 @@ def verdict(scores: dict[str, list[float]], **facts: Any) -> Verdict:
     return Verdict(
         model="laboratory", lang="qlj", task="pos", metric="accuracy", **{**given, **facts},
         systems=pl.DataFrame(systems, schema=SYSTEM_COLUMNS), differences=compare_systems(results, pairs, "accuracy"),
-        remedies=remedy, tuning=tuning_frame([]), selection="", cautions=(), tokenizer=statistics, sources=Ranking(pl.DataFrame(), ""), folder=Path(), results=results,
+        remedies=remedy, tuning=tuning_frame([]), selection="", cautions=(), tokenizer=statistics,
+            sources=Ranking(pl.DataFrame(), ""), folder=Path(), results=results,
     )  # fmt: skip
 
 
