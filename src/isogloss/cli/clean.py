@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from isogloss.cli.arguments import files_by_language
-from isogloss.cli.screen import out, print_note, show_table
+from isogloss.cli.screen import library_warnings, out, print_note, show_table
 from isogloss.core.errors import InputError, UsageError
 
 MAX_TABLE_ROWS = 12  # reasons in the table; --dropped lists all
@@ -60,7 +60,7 @@ def clean(
         repeats=keep_repeats,
     )
     counts: Counter[str] = Counter()
-    with contextlib.ExitStack() as files:
+    with library_warnings(), contextlib.ExitStack() as files:
         kept_file = files.enter_context(atomic_write(output))
         dropped_file = files.enter_context(atomic_write(dropped)) if dropped else None
         for line, reason in drop_reasons(stream_files(text, repair), line_check):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 from typer import Argument, Option
 
 from isogloss.cli.arguments import Device, Repair
-from isogloss.cli.screen import library_warnings, print_written, show_table
+from isogloss.cli.screen import library_warnings, print_repairs, print_written, show_table
 from isogloss.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def extend(
     if (folder / "config.json").exists():
         raise UsageError(f"--out: expected a folder without a model, got {folder}, which contains one")
     words = None if lexicon is None else read_lexicon(lexicon, lang="und>und", repair=repair)
+    if words is not None:
+        print_repairs(words)
     with library_warnings():
         loaded = with_lm_head(model, device)
         lines = list(TextFiles(tuple(text), repair))

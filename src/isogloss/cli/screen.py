@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -16,10 +15,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
+from isogloss.core.files import repair_notes
+
 if TYPE_CHECKING:
     import polars as pl
 
-    from isogloss.core.errors import InputError
     from isogloss.corpora.corpus import AnyCorpus
     from isogloss.corpora.parallel import ParallelSet
     from isogloss.results.tables.tables import Cell
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
-MAX_REPAIR_LINES = 5  # line numbers in a note on repairs
 
 
 def print_error(message: str) -> None:
@@ -40,15 +39,8 @@ def print_note(message: str) -> None:
 
 
 def print_repairs(corpus: AnyCorpus | ParallelSet) -> None:
-    """One note for each file and kind of repair: the first one, how many more there are, and in which lines."""
-    kinds: dict[tuple[str, str], list[InputError]] = {}
-    for error in corpus.repairs:
-        kinds.setdefault((error.path, re.sub(r"\d+|'.*?'", "", error.expected)), []).append(error)
-    for first, *others in kinds.values():
-        lines = [str(error.line) for error in others if error.line is not None]
-        where = f", in lines {', '.join(lines[:MAX_REPAIR_LINES])}{' …' if len(lines) > MAX_REPAIR_LINES else ''}"
-        more = f"; and {len(others):,} more of this kind{where if lines else ''}" if others else ""
-        print_note(f"repaired or skipped: {first}{more}")
+    for note in repair_notes(corpus.repairs):
+        print_note(note)
 
 
 def print_written(*paths: Path | str) -> None:

@@ -13,9 +13,10 @@ import gzip
 import io
 import lzma
 import os
+import re
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
@@ -23,6 +24,7 @@ from isogloss.core.errors import InputError
 
 MAX_LINE_BYTES = 4 << 20  # a longer "line" is a binary file or a lost newline
 BLOCK_BYTES = 1 << 20
+MAX_NAMED_LINES = 5  # in a note on repairs
 BOM = b"\xef\xbb\xbf"
 COMPRESSED = (".gz", ".xz", ".bz2")
 
@@ -41,6 +43,20 @@ class Repairs:
         if not self.allowed:
             raise error
         self.made.append(error)
+
+
+def repair_notes(made: Iterable[InputError]) -> list[str]:
+    """One sentence for each file and kind of repair: the first one, how many more there are, and in which lines."""
+    kinds: dict[tuple[str, str], list[InputError]] = {}
+    for error in made:
+        kinds.setdefault((error.path, re.sub(r"\d+|'.*?'", "", error.expected)), []).append(error)
+    notes = []
+    for first, *others in kinds.values():
+        lines = [str(error.line) for error in others if error.line is not None]
+        where = f", in lines {', '.join(lines[:MAX_NAMED_LINES])}{' …' if len(lines) > MAX_NAMED_LINES else ''}"
+        more = f"; and {len(others):,} more of this kind{where if lines else ''}" if others else ""
+        notes.append(f"repaired or skipped: {first}{more}")
+    return notes
 
 
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:

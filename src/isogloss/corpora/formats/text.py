@@ -7,12 +7,13 @@ for empty lines before the first text and a missing newline at the end.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from isogloss.core.errors import InputError, UsageError, shown
-from isogloss.core.files import Repairs, bare_suffix, read_lines
+from isogloss.core.files import Repairs, bare_suffix, read_lines, repair_notes
 from isogloss.corpora.corpus import Corpus, FilePath, Format
 from isogloss.corpora.kinds.text import Line
 from isogloss.languages.checks import check_language
@@ -65,11 +66,13 @@ def read_several(paths: Sequence[FilePath], *, lang: str | None, repair: bool) -
 
 
 def stream_files(paths: Iterable[FilePath], repair: bool = False) -> Iterator[str]:
-    """Stream the lines of files or folders, for text larger than memory."""
+    """Stream the lines of files or folders, for text larger than memory. Repairs are reported as warnings at the end."""
     repairs = Repairs(repair)
     for path in paths:
         for file in text_files(path):
             yield from filter(str.strip, read_lines(file, repairs))
+    for note in repair_notes(repairs.made):
+        warnings.warn(note, stacklevel=2)
 
 
 def text_files(path: FilePath) -> list[Path]:
