@@ -38,7 +38,7 @@ def test_streamed_text_reports_its_repairs(tmp_path: Path) -> None:
 
 def test_clean_prints_repairs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "sl.txt"
-    path.write_bytes("Dober dan, kako si danes?\r\nLep pozdrav vsem skupaj.\n".encode())
+    path.write_bytes(b"Dober dan, kako si danes?\r\nLep pozdrav vsem skupaj.\n")
     with pytest.raises(SystemExit) as leave:
         main.run(["clean", str(path), "--lang", "sl", "--repair", "--out", str(tmp_path / "out.txt")])
     assert not leave.value.code
