@@ -27,7 +27,7 @@ def test_one_note_for_each_file_and_kind() -> None:
 def test_streamed_text_reports_its_repairs(tmp_path: Path) -> None:
     path = tmp_path / "sl.txt"
     path.write_bytes("Dober dan.\r\nLep pozdrav\xff.\n".encode("latin-1"))
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="repaired or skipped") as caught:
         assert len(list(stream_files([path], repair=True))) == 2
     messages = [str(warning.message) for warning in caught]
     assert [message.startswith(f"repaired or skipped: {path}:{line}") for message, line in zip(messages, (1, 2))] == [
