@@ -66,7 +66,7 @@ def read_several(paths: Sequence[FilePath], *, lang: str | None, repair: bool) -
 
 
 def stream_files(paths: Iterable[FilePath], repair: bool = False) -> Iterator[str]:
-    """Stream the lines of files or folders, for text larger than memory; at the end, repairs are reported as warnings."""
+    """Stream the lines of files or folders, for text larger than memory; at the end, warnings report repairs."""
     repairs = Repairs(repair)
     for path in paths:
         for file in text_files(path):
