@@ -150,8 +150,12 @@ def test_a_failing_run_is_told_with_what_it_is(
     [
         (["validate", "study.yaml", "--set", "seed=x"], 2, "--set seeds: expected how many seeds"),
         (["validate", "study.yaml", "--set", "seads=1"], 2, "did you mean 'seeds'?"),
-        (["validate", "study.yaml", "--set", "sources.qla.train=nowhere"], 3, "some files that it reads are missing"),
-        (["run", "study.yaml", "--set", "sources.qla.train=nowhere"], 3, "nowhere: expected a file that can be read"),
+        (
+            ["validate", "study.yaml", "--set", "sources.qla.train=nowhere"],
+            3,
+            "nowhere: expected a file that can be read",
+        ),
+        (["run", "study.yaml", "--set", "sources.qla.train=nowhere"], 3, "nowhere: expected a file that can be"),
         (["run", "nowhere.yaml"], 3, "nowhere.yaml: expected an existing file"),
         (["run", "study.yaml", "-o", "x.doc"], 2, "x.doc: expected one of"),
         (["run", "study.yaml", "--backend", "lokal"], 2, "did you mean 'local'?"),

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from isogloss.cli.arguments import Repair
 from isogloss.cli.run import Overrides, StoreFolder
-from isogloss.cli.screen import out, print_error, print_note, print_repairs, show_table
+from isogloss.cli.screen import library_warnings, out, print_error, print_note, print_repairs, show_table
 from isogloss.core.errors import UsageError
 
 
@@ -29,7 +29,10 @@ def validate(
     ] = "",
     stack: Annotated[int, Option(min=1, help="With --gpus: number of runs in a stack, as in `isogloss run`.")] = 1,
 ) -> None:
-    """Check a corpus or a study file: describe it, or report the first error with its line."""
+    """Check a corpus or a study file: describe it, or report the errors with their lines.
+
+    Of a study, everything is checked that can be known before training: corpora and their labels, sizes, models.
+    """
     if file.suffix in (".yaml", ".yml") and format is None:
         _study(file, set or [], store, _numbers(gpus), stack)
         return
@@ -52,17 +55,20 @@ def _numbers(gpus: str) -> list[int]:
 
 
 def _study(file: Path, set: list[str], folder: Path | None, gpus: list[int], stack: int) -> None:
-    """Show the runs of a study, shared and finished work, estimated cost, and missing files."""
-    from isogloss.studies.execution.run_study import open_store, planned, store_folder
+    """Show the runs of a study, shared and finished work, estimated cost, and all errors known before training."""
+    from isogloss.studies.execution.run_study import check_plan, open_store, planned, store_folder
     from isogloss.studies.planning.explain import explain
     from isogloss.studies.schema.overrides import parse_overrides
 
     store = open_store(folder) if store_folder(folder).exists() else None  # validation creates no store
     plan = planned(file, store, set=parse_overrides(set), device="cuda" if gpus else None)
     show_table(f"{file}: study", ("", ""), explain(plan, store, gpus, stack))
-    for error in plan.missing.values():
-        print_note(f"missing: {error}")
-    if plan.missing:
-        print_error("the study file is valid, but some files that it reads are missing")
-        raise typer.Exit(3)
+    with library_warnings():
+        findings = check_plan(plan, store, file)
+    for warning in findings.warnings:
+        print_note(warning)
+    for error in findings.errors:
+        print_error(str(error))
+    if findings.errors:
+        raise typer.Exit(findings.errors[0].exit_code)
     out.print("[green]valid[/]")

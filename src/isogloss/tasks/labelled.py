@@ -13,6 +13,7 @@ from isogloss.tasks.bilstm import CHARACTERS, WORDS
 from isogloss.tasks.task import Item, Task, Unlabelled
 
 NO_ENTITY = "O"
+LabelSets = Mapping[str, Sequence[str]]  # labels by head
 MAX_NAMED_LABELS = 12  # in a message
 ADVICE = "give a labelled file, such as the dev set; `isogloss predict` annotates files without labels"
 
@@ -26,7 +27,7 @@ class LabelFacts:
     labelled: int
     missing: str = ""  # what the first item without labels lacks
     line: int | None = None  # of that item
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by head, without vocabularies
+    labels: LabelSets = field(default_factory=dict)  # without vocabularies
 
     @property
     def error(self) -> InputError | None:
@@ -74,8 +75,9 @@ def labelled_corpora(task: Task, corpora: Mapping[str, AnyCorpus], train: str = 
     out of partly labelled corpora, and labels that training does not contain, are warnings.
     """
     facts = {role: label_facts(task, corpus) for role, corpus in corpora.items()}
-    raise_all(label_errors(facts, train))
-    for warning in label_warnings(facts, train):
+    learned = facts[train].labels
+    raise_all(label_errors(facts, learned))
+    for warning in label_warnings(facts, learned):
         warnings.warn(warning, stacklevel=3)
     return {
         role: corpus if facts[role].labelled == len(corpus) else labelled_items(task, corpus)
@@ -83,25 +85,25 @@ def labelled_corpora(task: Task, corpora: Mapping[str, AnyCorpus], train: str = 
     }
 
 
-def label_errors(facts: Mapping[str, LabelFacts], train: str) -> list[IsoglossError]:
-    """Corpora without labels, and corpora of which no label occurs in training."""
+def label_errors(facts: Mapping[str, LabelFacts], learned: LabelSets) -> list[IsoglossError]:
+    """Corpora without labels, and corpora none of whose labels are `learned`, those of the training corpus."""
     errors: list[IsoglossError] = [fact.error for fact in facts.values() if fact.error]
     for role, fact in facts.items():
         for head, labels in fact.labels.items():
-            learned = set(facts[train].labels.get(head, ()))
-            if learned and set(labels) - {NO_ENTITY} and not set(labels) & learned - {NO_ENTITY}:
-                expected = f"{head} of the training corpus ({_named(learned)})"
+            trained = set(learned.get(head, ()))
+            if trained and set(labels) - {NO_ENTITY} and not set(labels) & trained - {NO_ENTITY}:
+                expected = f"{head} of the training corpus ({_named(trained)})"
                 errors.append(InputError(fact.where, expected, f"only {_named(labels)} ({role})"))
     return errors
 
 
-def label_warnings(facts: Mapping[str, LabelFacts], train: str) -> list[str]:
-    """Partly labelled corpora, and labels that training does not contain."""
+def label_warnings(facts: Mapping[str, LabelFacts], learned: LabelSets) -> list[str]:
+    """Partly labelled corpora, and labels that are not `learned`, those of the training corpus."""
     messages = [fact.warning for fact in facts.values() if fact.warning]
     unseen: dict[str, set[str]] = {}
     for role, fact in facts.items():
         for head, labels in fact.labels.items():
-            if new := set(labels) - set(facts[train].labels.get(head, labels)):
+            if new := set(labels) - set(learned.get(head, labels)):
                 unseen.setdefault(head, set()).update(new)
             if set(labels) == {NO_ENTITY}:
                 messages.append(f"{fact.where}: every tag is {NO_ENTITY}, so there are no entities ({role})")

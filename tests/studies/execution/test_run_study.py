@@ -21,6 +21,8 @@ from isogloss.store.entries import Store
 from isogloss.store.study_records import environments, read_record
 from isogloss.studies.execution import corpus_loader, finetuning, measurements
 from isogloss.studies.execution import run_job as work
+from isogloss.studies.execution.checks import check_inputs
+from isogloss.studies.execution.checks.findings import Findings
 from isogloss.studies.execution.run_study import planned, run_study
 from isogloss.studies.planning import job as planned_job
 from isogloss.studies.schema import text_changes
@@ -305,7 +307,10 @@ def test_text_changes_are_done_where_they_are_told(bert: Path, tmp_path: Path, m
     assert (sizes["REF", "dev", "qla"], sizes["REF half", "dev", "qla"], sizes["REF less", "dev", "qla"]) == (8, 8, 4)
 
 
-def test_a_failing_run_is_told_and_the_others_go_on(bert: Path, tmp_path: Path) -> None:
+def test_a_failing_run_is_told_and_the_others_go_on(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_inputs, "check_inputs", lambda *_: Findings())  # it would be refused before any work
     results = run(study(bert, seeds=1, changes={"REF": [], "99": [{"reinit": "99"}]}), tmp_path)
     assert list(results.failed) == ["bert 99 pos qla seed 0"]
     assert "the layers of 'bert' are 1-3, got 99" in results.failed["bert 99 pos qla seed 0"]

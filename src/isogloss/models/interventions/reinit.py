@@ -51,7 +51,7 @@ class Reinit:
 
     def parameters_of(self, model: LoadedModel) -> list[nn.Parameter]:
         """The parameters that change: no final norm, and output embeddings only if they are tied."""
-        self._check(model)
+        self.check(model)
         blocks, numbers = model.blocks, {n for item in self.layers.split(",") for n in _numbers(item, model.layers)}
         modules = [blocks[n - 1].get_submodule(name) for n in sorted(numbers) for name in self._within(model.family)]
         parameters = [weights for module in modules for weights in module.parameters()]
@@ -68,8 +68,8 @@ class Reinit:
             return names
         return family.attention + family.feed_forward if self.keep_norms else ("",)  # "" is the whole block
 
-    def _check(self, model: LoadedModel) -> None:
-        """Raise an error if the model does not have the named layers or parts."""
+    def check(self, model: LoadedModel) -> None:
+        """Raise an error if the model does not have the named layers or parts; weights are not read."""
         name, model_type = Path(model.name).name, model.body.config.model_type
         if not model.family.blocks:
             raise UsageError(f"{self}: '{name}' has no pretrained layers")

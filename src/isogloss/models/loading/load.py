@@ -64,7 +64,7 @@ def load_model(
         raise UsageError("device and device_map exclude each other; pass one of them")
     device_options = placement_options(device_map, max_memory, offload_folder)
     target = None if device_options else resolve_device(device)
-    _check_folder(source, allow_pickle)
+    check_folder(source, allow_pickle)
     check_name(dtype, DTYPES, "dtype")
     remote = {"trust_remote_code": trust_remote_code}
     with quiet_library(), readable_errors(name):
@@ -72,14 +72,14 @@ def load_model(
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, **remote)
         options = {"dtype": getattr(torch, dtype), "use_safetensors": None if allow_pickle else True, **device_options}
         network, pooler = _read_weights(source, config, head, {**options, **remote})
-    body = _text_stack(cast(PreTrainedModel, network.base_model) if head else network)
+    body = text_stack(cast(PreTrainedModel, network.base_model) if head else network)
     if target is not None:
         nn.Module.to(network, target)
     model = replace(wrap_network(name, network if head else body, body, tokenizer), pooler=pooler)
     return restore_adapters(model, Path(name))
 
 
-def _check_folder(name: str, allow_pickle: bool) -> None:
+def check_folder(name: str, allow_pickle: bool) -> None:
     """Raise an error if a folder lacks files, before transformers opens it."""
     folder = Path(name)
     if not folder.is_dir():
@@ -106,11 +106,7 @@ def _read_weights(
 
     Weights that are not in the files would be random, so this is an error; only the pooler may be missing.
     """
-    model_class = modeling_auto.MODEL_MAPPING.get(type(config), None)
-    encoder_class = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(config), model_class)
-    auto_class = "AutoModel" if encoder_class is model_class else "AutoModelForTextEncoding"
-    if head:
-        auto_class = HEAD_CLASSES[check_name(head, HEAD_CLASSES, "head")]
+    auto_class = HEAD_CLASSES[check_name(head, HEAD_CLASSES, "head")] if head else auto_class_of(config)
     load = getattr(transformers, auto_class).from_pretrained
     with torch.random.fork_rng(devices=[]):  # a missing pooler is initialised at random
         network, loading_info = load(name, output_loading_info=True, **options)
@@ -125,13 +121,20 @@ def _read_weights(
     return network, pooler
 
 
+def auto_class_of(config: PreTrainedConfig) -> str:
+    """The name of the class of transformers that loads the model without head: of a pair, the encoder alone."""
+    model_class = modeling_auto.MODEL_MAPPING.get(type(config), None)
+    encoder_class = modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING.get(type(config), model_class)
+    return "AutoModel" if encoder_class is model_class else "AutoModelForTextEncoding"
+
+
 def _pooler(network: PreTrainedModel, missing: set[str]) -> dict[str, Tensor]:
     """The weights of the pooler; none unless all of them are in the files and on a device."""
     weights = {name: weight for name, weight in network.state_dict().items() if name.startswith(POOLER_PREFIX)}
     return {} if missing & weights.keys() or any(weight.is_meta for weight in weights.values()) else weights
 
 
-def _text_stack(network: PreTrainedModel) -> PreTrainedModel:
+def text_stack(network: PreTrainedModel) -> PreTrainedModel:
     """The module that computes the states of text: the text part of a multimodal model, the encoder of a pair."""
     if isinstance(text_part := getattr(network, "language_model", None), PreTrainedModel):
         network = text_part

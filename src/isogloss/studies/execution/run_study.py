@@ -8,13 +8,15 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from isogloss.core.errors import IsoglossError, UsageError
+from isogloss.core.errors import IsoglossError, UsageError, raise_all
 from isogloss.core.hardware import kind_of
 from isogloss.results.rows.study_reader import has_failed_targets, read_study_results
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.store.entries import Damaged, Store
 from isogloss.store.study_records import write_record
 from isogloss.studies.execution.backends import Backend, Outcome, new_backend
+from isogloss.studies.execution.checks.findings import Findings
+from isogloss.studies.planning import job as job_module
 from isogloss.studies.planning.cost import weighed_jobs
 from isogloss.studies.planning.fingerprints import Fingerprints
 from isogloss.studies.planning.job import Job
@@ -63,8 +65,7 @@ def run_study(
     opened = open_store(store)
     try:
         plan = planned(study, opened, set=set, device=device)
-        for error in plan.missing.values():
-            raise error
+        _raise_findings(plan, opened, Path(study) if isinstance(study, str | os.PathLike) else None)
         record = record_of(plan, {})  # errors in published values are raised before any work
         limits = {"workers": workers, "per_gpu": per_gpu}
         options |= {name: value for name, value in limits.items() if value is not None}
@@ -74,6 +75,29 @@ def run_study(
         return _results(plan, opened, chosen_backend, stack, watch)
     except OSError as error:
         raise opened.explained(error) from error
+
+
+def _raise_findings(plan: Plan, store: Store, origin: Path | None) -> None:
+    """Raise all errors that can be known before any work; if nothing is left to compute, only missing files."""
+    if plan.goals <= store.ids():
+        raise_all(list(plan.missing.values()))
+        return
+    findings = check_plan(plan, store, origin)
+    for warning in findings.warnings:
+        warnings.warn(warning, stacklevel=3)
+    raise_all(findings.errors)
+
+
+def check_plan(plan: Plan, store: Store | None, origin: Path | None = None) -> Findings:
+    """All errors and warnings that can be known before any work; `origin` is the study file.
+
+    Stages with other functions than isogloss's have other inputs, of which only missing files are known.
+    """
+    if job_module.STAGE_FUNCTIONS_MODULE != job_module.DEFAULT_STAGE_FUNCTIONS_MODULE:
+        return Findings(origin, list(plan.missing.values()))
+    from isogloss.studies.execution.checks.check_inputs import check_inputs  # imports torch
+
+    return check_inputs(plan, store, origin)
 
 
 def _remove_incomplete_evaluations(plan: Plan, store: Store) -> None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from isogloss.studies.planning.stages import FineTuningStage, Stage
 
-STAGE_FUNCTIONS_MODULE = "isogloss.studies.execution.stages"
+DEFAULT_STAGE_FUNCTIONS_MODULE = "isogloss.studies.execution.stages"
+STAGE_FUNCTIONS_MODULE = DEFAULT_STAGE_FUNCTIONS_MODULE  # tests have another one
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from isogloss.core.errors import InputError
 from isogloss.store.study_records import Run
 from isogloss.studies.planning import job as job_module
+from isogloss.studies.planning.fingerprints import Fingerprints
 from isogloss.studies.planning.job import Job
 from isogloss.studies.planning.stages import FineTuningStage, Stage
 from isogloss.studies.schema.study import Study
@@ -22,6 +23,7 @@ class Plan:
     runs: tuple[Run, ...]
     stages: dict[str, Stage]
     missing: dict[str, InputError]
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)  # hashes of what it reads
 
     @property
     def goals(self) -> set[str]:

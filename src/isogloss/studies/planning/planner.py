@@ -255,4 +255,4 @@ def plan_study(study: Study, fingerprints: Fingerprints | None = None, *, device
     planner = _Planner(study, fingerprints, device)
     runs = tuple(planner.runs())
     fingerprints.save()
-    return Plan(study, device, runs, planner.stages, fingerprints.missing)
+    return Plan(study, device, runs, planner.stages, fingerprints.missing, fingerprints)

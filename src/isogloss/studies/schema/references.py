@@ -42,7 +42,7 @@ class SpecError(ValueError):
     "expected a number, got 'x'"
     """
 
-    def __init__(self, expected: str, got: str, advice: str = "", place: tuple[str, ...] = ()):
+    def __init__(self, expected: str, got: str, advice: str = "", place: tuple[str | int, ...] = ()):
         self.expected, self.got, self.advice, self.place = expected, got, advice, place
         super().__init__(f"expected {expected}, got {got}" + (f"; {advice}" if advice else ""))
 

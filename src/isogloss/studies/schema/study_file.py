@@ -92,6 +92,13 @@ def _explained(
     return InputError(origin, expected, got, line=_line(place, lines), advice=advice)
 
 
+def located(error: SpecError, origin: str | os.PathLike[str] | None) -> InputError:
+    """An error that was found after reading, with the line of its place in the study file."""
+    lines = read_yaml(origin)[1] if origin is not None else {}
+    expected = f"{error.expected} for '{'.'.join(map(str, error.place))}'" if error.place else error.expected
+    return InputError(origin or "study", expected, error.got, line=_line(error.place, lines), advice=error.advice)
+
+
 def _line(place: tuple[str | int, ...], lines: Mapping[tuple[str | int, ...], int]) -> int | None:
     """The line of a value, or of the nearest enclosing entry of the file."""
     for end in range(len(place), -1, -1):

@@ -25,6 +25,11 @@ class Adjust(InterventionArguments):
     settings: AdjustmentValues = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] | Literal["run"] = 0
 
+    def check(self, model: LoadedModel) -> None:
+        from isogloss.training.adjustment.loss import resolve_layers
+
+        resolve_layers(model, self.layers)
+
     def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
         from isogloss.studies.execution.corpora import read_bitexts
         from isogloss.training.adjustment.adjust import adjust

@@ -26,6 +26,12 @@ class InterventionArguments(Part, ABC):
     stored: ClassVar[bool] = False
     creates_model: ClassVar[bool] = False  # needs no model to start from
 
+    def check(self, model: LoadedModel) -> None:
+        """Raise an error if the intervention cannot be applied to a model, which has no weights here.
+
+        Whatever it changes in the modules of the model, it changes here too: later interventions are checked after it.
+        """
+
     @abstractmethod
     def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
         """The changed model; `work` is a folder for checkpoints."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from isogloss.studies.schema.interventions.arguments import InterventionArguments
-from isogloss.studies.schema.references import LanguageCode, Text
+from isogloss.studies.schema.references import LanguageCode, SpecError, Text
 
 if TYPE_CHECKING:
     from isogloss.models.loading.loaded_model import LoadedModel
@@ -22,6 +22,12 @@ class ExtendVocabulary(InterventionArguments):
     initial: Literal["mean", "random", "lexicon"] = "mean"
     lexicon: Text = ()
     seed: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _has_lexicon_if_needed(self) -> ExtendVocabulary:
+        if (self.initial == "lexicon") != bool(self.lexicon):
+            raise SpecError("'initial: lexicon' and 'lexicon' together", "only one of them")
+        return self
 
     def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
         from isogloss.models.vocabulary.extension import extend_vocabulary

@@ -51,6 +51,11 @@ class LanguageAdapter(LanguageModelArguments):
     invertible: bool = True
     epochs: float | None = Field(None, gt=0)
 
+    def check(self, model: LoadedModel) -> None:
+        from isogloss.models.interventions.adapters import language_adapter
+
+        language_adapter(**self.model_dump(include={"reduction", "placement", "invertible"}))(model, seed=0)
+
     def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
         from isogloss.models.interventions.adapters import language_adapter
         from isogloss.studies.execution.corpora import read_corpora

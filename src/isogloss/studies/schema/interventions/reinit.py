@@ -17,6 +17,11 @@ class Reinit(InterventionArguments):
     keep_norms: bool = False
     scheme: Literal["model", "pytorch"] = "model"
 
+    def check(self, model: LoadedModel) -> None:
+        from isogloss.models.interventions.reinit import reinit
+
+        reinit(**self.model_dump()).check(model)
+
     def apply(self, model: LoadedModel, seed: int, work: Path) -> LoadedModel:
         from isogloss.models.interventions.reinit import reinit
 

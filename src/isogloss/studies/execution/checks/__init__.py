@@ -1,0 +1,1 @@
+"""Checks of a planned study before anything is computed: its corpora, its budgets, its models."""
