@@ -115,10 +115,7 @@ def large() -> ReportInputs:
     columns = {**CURVE_COLUMNS, **RUN_COLUMNS}
     return ReportInputs(
         "large",
-        StudyResults(
-            with_schema(rows, RESULT_COLUMNS),
-            curves=Curves(curves.select(pl.col(name).cast(kind) for name, kind in columns.items())),
-        ),
+        StudyResults(with_schema(rows, RESULT_COLUMNS), curves=Curves(with_schema(curves, columns))),
     )
 
 

@@ -78,7 +78,9 @@ def _write_similarities(store: Store, inputs: ReportInputs, runs: list[Run]) -> 
     for run in runs:
         for when, id in run.similarity.items():
             with store.making(id, WITH) as entry:
-                curves = parts[run.name, when].select(pl.col(name).cast(kind) for name, kind in CURVE_COLUMNS.items())
+                part = parts[run.name, when]  # as older versions wrote it, without some columns
+                columns = [pl.col(name).cast(kind) for name, kind in CURVE_COLUMNS.items() if name in part.columns]
+                curves = part.select(columns)
                 curves.write_parquet(entry / "curves.parquet")
                 pl.DataFrame(schema=SHAPE_COLUMNS).write_parquet(entry / "shapes.parquet")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 import polars as pl
 
@@ -22,7 +23,9 @@ from isogloss.languages.codes import canonical
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import Layer, LoadedModel
 from isogloss.models.states.state_files import LayerRows
-from isogloss.results.rows.curves import CURVE_COLUMNS, NEURON_COLUMNS, Curves
+from isogloss.models.tokenization.readability import readability, warn_if_unreadable
+from isogloss.results.rows.curves import CURVE_COLUMNS, NEURON_COLUMNS, TEXT_COLUMNS, Curves
+from isogloss.results.rows.readability import Readability
 
 DEFAULT_INDEXES = ("cka", "anc", "matching")
 
@@ -88,6 +91,7 @@ def similarity(
         scratch,
     )
     label = name or os.path.basename(os.path.normpath(loaded.name))
+    texts = _texts(loaded, parallel, inputs.pairs)
     rows: list[LayerMeasurement] = []
     neurons = [pl.DataFrame(schema=NEURON_COLUMNS)]
     for place, measurements, views in measure_layers(
@@ -96,17 +100,29 @@ def similarity(
         rows += [LayerMeasurement(*place, measurement) for measurement in measurements]
         if "anc" in indexes:
             neurons += [_neuron_frame(label, place, pair, views) for pair in inputs.pairs]
+    unknown = {lang: text.unknown if text else None for lang, text in texts.items()}
     curves = [
         (label, row.source, row.target, row.index, layer, stage, row.value, row.low, row.high, row.n,
-         "; ".join(filter(None, (row.note, repeats_note))))
+         "; ".join(filter(None, (row.note, repeats_note))), unknown[row.source], unknown[row.target])
         for layer, stage, row in rows
     ]  # fmt: skip
     frame = pl.DataFrame(curves, schema=CURVE_COLUMNS, orient="row")
-    if control is None and not bootstrap:
-        control = False  # without bootstrap there is no verdict that a control would change
+    withheld = {lang: f"{lang}: {text.problem}" for lang, text in texts.items() if text and text.problem}
+    if control is None and (not bootstrap or all(withheld.keys() & set(pair) for pair in inputs.pairs)):
+        control = False  # there is no verdict that a control would change
     untrained = untrained_control(loaded, inputs, control, control_draws, cache=control_cache, progress=progress)
-    shapes = verdict_frame(label, rows, untrained.curves, no_control=untrained.missing)
-    return Curves(frame, pl.concat(neurons), shapes)
+    shapes = verdict_frame(label, rows, untrained.curves, no_control=untrained.missing, withheld=withheld)
+    text_rows = [{"model": label, "language": lang, **asdict(text)} for lang, text in texts.items() if text]
+    return Curves(frame, pl.concat(neurons), shapes, pl.DataFrame(text_rows, schema=TEXT_COLUMNS))
+
+
+def _texts(model: LoadedModel, parallel: ParallelSet, pairs: Sequence[Pair]) -> dict[str, Readability | None]:
+    """How the tokenizer splits the sentences of each language, with a warning where the model cannot read them."""
+    languages = dict.fromkeys(lang for pair in pairs for lang in pair)
+    texts = {lang: readability(model, parallel.sentences(lang)) for lang in languages}
+    for lang, text in texts.items():
+        warn_if_unreadable(model, text, lang)
+    return texts
 
 
 def _distinct(parallel: ParallelSet) -> tuple[ParallelSet, str]:

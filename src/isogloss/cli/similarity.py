@@ -134,6 +134,7 @@ def similarity(
         else:
             _show_curves(index_name, curves)
     _show_shapes(curves)
+    _show_texts(curves)
     if neurons:
         show_frame("neurons by |correlation| across languages", curves.language_neutral(neurons), ".3f")
     print_written(*(output or ()))
@@ -167,6 +168,11 @@ def _show_shapes(curves: Curves) -> None:
     if rows:
         head = ("model", "pair", "index", "peak", "rise", "fall", "p (noise)", "untrained", "verdict")
         show_table("first align, then predict?", head, rows)
+
+
+def _show_texts(curves: Curves) -> None:
+    """Show how the tokenizers split the sentences."""
+    show_frame("text: unknown tokens and byte pieces (shares of tokens)", curves.texts, ".3g")
 
 
 def _show_curves(index: str, curves: Curves) -> None:

@@ -155,7 +155,8 @@ def transfer(
     if not init_distributed().is_main:
         return
     scorer = ["scorer"] if chosen_task.scorers else []
-    table = results.table().select("target", "metric", *scorer, "mean", "sd", "gap", "seeds", "n")
+    columns = ("target", "metric", *scorer, "mean", "sd", "gap", "seeds", "n", "unknown", "characters_per_token")
+    table = results.table().select(*columns)
     show_frame(f"{chosen_task.name}, trained on {results.frame['source'][0]}", table, ".4g")
     for path in write or ():
         results.write(path)

@@ -14,6 +14,7 @@ import polars as pl
 
 from isogloss.core.errors import UnknownName
 from isogloss.results.comparisons.target_languages import other_languages
+from isogloss.results.rows.readability import READABILITY_COLUMNS
 from isogloss.results.rows.stored_rows import read_rows, with_schema
 from isogloss.store.entries import Damaged, Store
 from isogloss.store.study_records import Record, Run
@@ -26,6 +27,7 @@ SCORE_COLUMNS = {
     "scorer": pl.String,
     "value": pl.Float64,
     "n": pl.Int64,
+    **READABILITY_COLUMNS,
 }
 
 

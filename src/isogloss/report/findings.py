@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from isogloss.report.inputs import ReportInputs
+from isogloss.report.readability import UNREADABLE_TITLE, unreadable_sentences, unreadable_texts
 from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
 from isogloss.results.comparisons.target_languages import other_languages
 from isogloss.results.rows.curves import FINAL_NORM
@@ -22,6 +23,7 @@ GROUP = ["study", "model", "task", "source", "metric"]
 def findings(inputs: ReportInputs, statistics: ReportStatistics) -> dict[str, list[str]]:
     """The first `MAX_SENTENCES` sentences of each topic."""
     topics = {
+        UNREADABLE_TITLE: [*unreadable_sentences(inputs)],
         "Transfer": [*_gaps(inputs, statistics)],
         "Effect of interventions": [*_effects(statistics), *_published(statistics)],
         "Similarity of languages": [*_peaks(inputs), *_correlations(inputs, statistics)],
@@ -36,7 +38,7 @@ def _limited(sentences: list[str]) -> list[str]:
 
 def _gaps(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[str]:
     """The scores of the reference in other languages and in the source language."""
-    scores = _main_metric(statistics.scores, statistics)
+    scores = _main_metric(statistics.scores, statistics).filter(pl.col("readable").fill_null(True))
     if inputs.reference is not None:
         scores = scores.filter(pl.col("changes") == inputs.reference)
     for key, group in scores.group_by([*GROUP, "changes"], maintain_order=True):
@@ -110,6 +112,8 @@ def _peaks(inputs: ReportInputs) -> Iterator[str]:
     if inputs.reference is not None:
         curves = curves.filter(pl.col("changes").is_null() | (pl.col("changes") == inputs.reference))
     curves = curves.with_columns(pl.col("when").fill_null("before"))
+    unreadable = unreadable_texts(inputs).select("model", target="language")
+    curves = curves.join(unreadable, on=["model", "target"], how="anti", maintain_order="left")
     before = curves.filter(pl.col("when") == "before")
     for key, group in (before if len(before) else curves).group_by("model", "source", "index", maintain_order=True):
         layers = group.group_by("layer").agg(pl.col("value").mean()).sort("value", "layer", descending=[True, False])

@@ -14,6 +14,7 @@ from isogloss.core.errors import InputError, UsageError
 from isogloss.core.files import open_binary
 from isogloss.results.rows.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import HISTOGRAM_COLUMNS, NO_DISTANCES, DistanceHistograms
+from isogloss.results.rows.readability import READABILITY_COLUMNS
 from isogloss.results.rows.results import RESULT_COLUMNS, Results, Schema
 from isogloss.results.rows.stored_rows import with_schema
 from isogloss.results.rows.study_reader import read_study_results
@@ -23,6 +24,7 @@ from isogloss.store.study_records import environments, read_record
 
 PathLike = str | os.PathLike[str]
 TRANSFER_ROWS = "results.parquet"  # written by `isogloss transfer --out`, beside the predictions of each run
+OPTIONAL_CURVE_COLUMNS = {"note", "source_unknown", "target_unknown"}
 PREDICTION_COLUMNS = {"run", "target", "item", "gold", "prediction"}
 READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
@@ -143,13 +145,13 @@ def _read(path: Path) -> pl.DataFrame:
 
 def _kind(frame: pl.DataFrame, path: Path) -> tuple[str, Schema]:
     columns = set(frame.columns)
-    if RESULT_COLUMNS.keys() - {"scorer"} <= columns:
+    if RESULT_COLUMNS.keys() - {"scorer"} - READABILITY_COLUMNS.keys() <= columns:
         return "rows", RESULT_COLUMNS
     if columns >= PREDICTION_COLUMNS:
         return "predictions", {}
     if HISTOGRAM_COLUMNS.keys() <= columns:
         return "histograms", HISTOGRAM_COLUMNS
-    if CURVE_COLUMNS.keys() - {"note"} <= columns:
+    if CURVE_COLUMNS.keys() - OPTIONAL_CURVE_COLUMNS <= columns:
         return "curves", {**CURVE_COLUMNS, **RUN_COLUMNS}
     expected = "result rows, curves, predictions or histograms, as written by isogloss"
     raise InputError(path, expected, f"the columns {', '.join(frame.columns[:12]) or 'none'}")

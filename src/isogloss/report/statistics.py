@@ -74,7 +74,9 @@ def _correlations(inputs: ReportInputs, notes: list[str]) -> pl.DataFrame:
     if curves.is_empty() or rows.is_empty():
         return empty
     try:
-        return gap_similarity(rows, curves.with_columns(pl.col("when").fill_null("before")))
+        return gap_similarity(
+            rows.filter(pl.col("readable").fill_null(True)), curves.with_columns(pl.col("when").fill_null("before"))
+        )
     except UsageError as error:
         notes.append(f"The correlation of gap and similarity is missing: {error}.")
         return empty

@@ -10,6 +10,7 @@ import polars as pl
 from isogloss.indexes.labels import index_label
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.published import PUBLISHED_RHO, published_similarity, with_published_rho, with_published_scores
+from isogloss.report.readability import READABILITY_NOTE, readability_table, unreadable_texts
 from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
 from isogloss.results.comparisons.marks import stars_note
 from isogloss.results.rows.curves import Curves
@@ -46,6 +47,7 @@ def tables(inputs: ReportInputs, statistics: ReportStatistics) -> list[NamedTabl
         *_correlations(inputs, statistics),
         *_distances(inputs),
         *_neurons(inputs),
+        *_texts(inputs),
     ]
     # the data column `changes` is shown as "interventions"
     heads = [tuple(name.replace("changes", "interventions") for name in named.table.head) for named in listed]
@@ -124,6 +126,13 @@ def _similarity(inputs: ReportInputs) -> Iterator[NamedTable]:
             frame_table(shown, decimals=3),
             main=False,
         )
+
+
+def _texts(inputs: ReportInputs) -> Iterator[NamedTable]:
+    table = readability_table(inputs)
+    if table:
+        unreadable = len(unreadable_texts(inputs)) > 0
+        yield NamedTable("texts", "How the tokenizers split the text", READABILITY_NOTE, table, main=unreadable)
 
 
 def _correlations(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[NamedTable]:

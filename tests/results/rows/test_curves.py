@@ -14,7 +14,21 @@ from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
 
 def curves(model: str = "m", targets: tuple[str, ...] = ("fr", "ru")) -> Curves:
     rows = [
-        (model, "en", target, index, layer, "block" if layer else "embedding", value, value - 0.1, value + 0.1, 9, "")
+        (
+            model,
+            "en",
+            target,
+            index,
+            layer,
+            "block" if layer else "embedding",
+            value,
+            value - 0.1,
+            value + 0.1,
+            9,
+            "",
+            0,
+            0,
+        )
         for target in targets
         for index in ("cka", "anc")
         for layer in range(4)

@@ -10,6 +10,7 @@ import polars as pl
 
 from isogloss.core.errors import UsageError
 from isogloss.core.registry import check_name
+from isogloss.results.rows.readability import READABILITY_COLUMNS
 from isogloss.results.rows.results import Schema
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ CURVE_COLUMNS: Schema = {
     **dict.fromkeys(CURVE_VALUES, pl.Float64),
     "n": pl.Int64,
     "note": pl.String,
+    **dict.fromkeys(["source_unknown", "target_unknown"], pl.Float64),  # share of unknown tokens in the sentences
 }
 NEURON_COLUMNS: Schema = {
     **dict.fromkeys(["model", "source", "target"], pl.String),
@@ -40,6 +42,7 @@ SHAPE_COLUMNS: Schema = {  # the verdict of first align, then predict, and what 
     "control_draws": pl.Int64,
     **dict.fromkeys(["verdict", "reason"], pl.String),
 }
+TEXT_COLUMNS: Schema = {**dict.fromkeys(["model", "language"], pl.String), **READABILITY_COLUMNS}
 NEUTRAL_COLUMNS: Schema = {  # how similar a neuron's values are across languages, by `language_neutral`
     "model": pl.String,
     "layer": pl.Int64,
@@ -56,15 +59,20 @@ FINAL_NORM = "final norm"
 
 @dataclass(frozen=True)
 class Curves:
-    """The return value of `ig.similarity`. Curves of several models add with `+` and share one chart."""
+    """The return value of `ig.similarity`. Curves of several models add with `+` and share one chart.
+
+    `frame`: the curves; `neurons`: the correlation of every neuron; `shapes`: the verdict on every curve; `texts`: how
+    the tokenizer of a model splits the sentences of each language.
+    """
 
     frame: pl.DataFrame
     neurons: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NEURON_COLUMNS))
     shapes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SHAPE_COLUMNS))
+    texts: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TEXT_COLUMNS))
 
     def __add__(self, other: Curves) -> Curves:
-        frames = ((self.frame, other.frame), (self.neurons, other.neurons), (self.shapes, other.shapes))
-        return Curves(*map(pl.concat, frames))
+        names = ("frame", "neurons", "shapes", "texts")
+        return Curves(*(pl.concat([getattr(self, name), getattr(other, name)]) for name in names))
 
     @property
     def indexes(self) -> list[str]:

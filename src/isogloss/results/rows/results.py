@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from isogloss.core.registry import check_name
+from isogloss.results.rows.readability import READABILITY_COLUMNS
 
 if TYPE_CHECKING:
     import altair
@@ -22,6 +23,7 @@ RESULT_COLUMNS: Schema = {
     "seed": pl.Int64,
     "value": pl.Float64,
     "n": pl.Int64,  # items
+    **READABILITY_COLUMNS,  # of the items, for the tokenizer of the run; null for a model without sub-words
 }
 EXPERIMENT = ["study", "model", "changes", "task", "source"]  # identical for all seeds of an experiment
 NO_INTERVENTION = "no intervention"  # label of the unchanged model, whose `changes` are ""
@@ -87,6 +89,7 @@ class Results:
             gap_sd=pl.col("gap").std(),
             seeds=pl.len(),
             n=pl.col("n").first(),
+            **{name: pl.col(name).first() for name in READABILITY_COLUMNS},
         )
 
     def gap(self, metric: str | None = None) -> pl.DataFrame:

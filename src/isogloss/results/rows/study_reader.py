@@ -13,7 +13,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from isogloss.core.errors import InputError
-from isogloss.results.rows.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, SHAPE_COLUMNS, Curves
+from isogloss.results.rows.curves import CURVE_COLUMNS, NEUTRAL_COLUMNS, SHAPE_COLUMNS, TEXT_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import DISTANCE_SCHEMAS, DistanceHistograms
 from isogloss.results.rows.results import RESULT_COLUMNS, Schema
 from isogloss.results.rows.stored_rows import read_rows, with_schema
@@ -23,6 +23,7 @@ from isogloss.store.study_records import Record, Run
 
 NEUTRAL_FILE = "neutral.parquet"
 FAILED_TARGETS_FILE = "failed.json"  # of an evaluation: errors by target
+TEXTS_FILE = "texts.parquet"
 DISTANCE_FILES = dict(zip(("histograms.parquet", "summary.parquet", "shares.parquet"), DISTANCE_SCHEMAS, strict=True))
 RecordedRuns = Sequence[tuple[Record, Run]]  # runs, each with the record of its study
 Labels = dict[str, str | int]  # columns that identify a run
@@ -35,13 +36,17 @@ def read_study_results(record: Record, store: Store) -> StudyResults:
     scored = [run for run in record.runs if run.evaluation in done]
     scores = [(run.evaluation, all_labels(run, record)) for run in scored]
     similarity = measurements(recorded, done, "similarity")
-    neutral = [(id, labels) for id, labels in similarity if NEUTRAL_FILE in store.need(id).manifest["files"]]
+    neutral, texts = (
+        [(id, labels) for id, labels in similarity if name in store.need(id).manifest["files"]]
+        for name in (NEUTRAL_FILE, TEXTS_FILE)
+    )
     return StudyResults(
         read_entries(store, scores, "rows.parquet", RESULT_COLUMNS),
         _predictions(store, scored, record),
         Curves(
             read_entries(store, similarity, "curves.parquet", {**CURVE_COLUMNS, **RUN_COLUMNS}),
             shapes=read_entries(store, similarity, "shapes.parquet", {**SHAPE_COLUMNS, **RUN_COLUMNS}),
+            texts=read_entries(store, texts, TEXTS_FILE, {**TEXT_COLUMNS, **RUN_COLUMNS}),
         ),
         record.reference,
         None if record.published is None else pl.DataFrame(record.published, infer_schema_length=None),

@@ -9,6 +9,7 @@ from isogloss.analysis.similarity import similarity
 from isogloss.analysis.untrained_control import CONTROL_FOLDER
 from isogloss.analysis.word_distances import word_distances
 from isogloss.corpora.corpus import AnyCorpus
+from isogloss.models.tokenization.readability import warn_unreadable
 from isogloss.results.rows.distance_histograms import NO_DISTANCES
 from isogloss.studies.execution.corpora import language_of_name, read_parallel
 from isogloss.studies.execution.corpus_loader import CorpusLoader, load_bitexts
@@ -29,17 +30,18 @@ def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: Wor
     source = stage.corpora.source
     dev = loader.load(stage.corpora.dev, source, "dev")
     targets: dict[str, AnyCorpus] = {}
-    unreadable: dict[str, str] = {}
+    not_loaded: dict[str, str] = {}
     for name, references in stage.targets.items():
         try:
             targets[name] = loader.load(references, name, "test")
         except Exception as error:
-            if len(unreadable) + 1 == len(stage.targets):
+            if len(not_loaded) + 1 == len(stage.targets):
                 raise
-            unreadable[name] = describe_error(error)
+            not_loaded[name] = describe_error(error)
+    warn_unreadable(network.model, targets)
     facts: dict[str, str | int] = {"run": stage.id, "model": "", "changes": "", "seed": stage.seed}
     results = evaluate_targets(network, loader.task(network.model), source, dev, targets, facts)
-    write_evaluation(replace(results, failed={**unreadable, **results.failed}), folder)
+    write_evaluation(replace(results, failed={**not_loaded, **results.failed}), folder)
     write_log(network.log, folder)
 
 
@@ -60,6 +62,7 @@ def compute_similarity(stage: SimilarityStage, folder: Path | None, context: Wor
     )
     curves.frame.write_parquet(folder / "curves.parquet")
     curves.shapes.write_parquet(folder / "shapes.parquet")
+    curves.texts.write_parquet(folder / "texts.parquet")
     if len(curves.neurons):
         curves.language_neutral().write_parquet(folder / "neutral.parquet")
 

@@ -13,6 +13,8 @@ import torch
 from isogloss.core.errors import IsoglossError
 from isogloss.corpora.corpus import AnyCorpus
 from isogloss.models.interventions.adapters import UseAdapter
+from isogloss.models.tokenization.readability import corpus_readability
+from isogloss.results.rows.readability import Readability
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
 from isogloss.tasks.task import Task
 from isogloss.training.finetuning.adapter_swapping import swap_adapter
@@ -60,7 +62,9 @@ def evaluate_targets(
         warnings.warn(f"{run}: degenerate, one class is predicted for the whole dev set; {advice}", stacklevel=2)
     shared = {**run_columns, "task": task.name, "source": source}
     failed = {target: describe_error(error) for (_, target), error in errors.items()}
-    return Results(result_rows(evaluations, shared), prediction_rows(evaluations, shared).lazy(), failed=failed)
+    read = {key: corpus_readability(tuned.model, corpus) for key, corpus in corpora.items() if key in evaluations}
+    rows = result_rows(evaluations, shared, read)
+    return Results(rows, prediction_rows(evaluations, shared).lazy(), failed=failed)
 
 
 def _evaluate_each(
@@ -90,9 +94,14 @@ def describe_error(error: Exception) -> str:
     return str(error) if isinstance(error, IsoglossError) else f"{type(error).__name__}: {error}"
 
 
-def result_rows(evaluations: Evaluations, run_columns: RunColumns) -> pl.DataFrame:
+def result_rows(
+    evaluations: Evaluations,
+    run_columns: RunColumns,
+    readability: Mapping[tuple[str, str], Readability | None] | None = None,
+) -> pl.DataFrame:
     """One row per corpus and metric; `run_columns` are the values of the columns that all rows share."""
     shared = {"study": "", **run_columns}
+    measured = {key: asdict(values) for key, values in (readability or {}).items() if values}
     rows = [
         {
             **shared,
@@ -102,6 +111,7 @@ def result_rows(evaluations: Evaluations, run_columns: RunColumns) -> pl.DataFra
             "scorer": evaluation.scorer,
             "value": value,
             "n": len(evaluation.gold),
+            **measured.get((split, target), {}),
         }
         for (split, target), evaluation in evaluations.items()
         for metric, value in evaluation.scores.items()

@@ -21,6 +21,7 @@ from isogloss.models.interventions.adapters import UseAdapter
 from isogloss.models.interventions.intervention import Intervention, apply_interventions, describe_intervention
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.tokenization.readability import warn_unreadable
 from isogloss.results.rows.results import Results
 from isogloss.store.entries import Store
 from isogloss.tasks import TASKS
@@ -191,6 +192,7 @@ class Experiment:
     def run(self, seed: int, progress: SeedProgress | None) -> Results:
         """The results of one seed, read from the store or computed."""
         model = apply_interventions(self.model, self.before, seed)
+        warn_unreadable(model, {"train": self.train, "dev": self.dev, **self.test})
         extra_loss = self.continual
         if isinstance(extra_loss, AlignmentReplay):
             extra_loss = extra_loss.bind(self.model, model, seed)
