@@ -89,7 +89,7 @@ class Results:
             gap_sd=pl.col("gap").std(),
             seeds=pl.len(),
             n=pl.col("n").first(),
-            **{name: pl.col(name).first() for name in READABILITY_COLUMNS},
+            **{name: pl.col(name).first() for name in READABILITY_COLUMNS if name in rows.columns},
         )
 
     def gap(self, metric: str | None = None) -> pl.DataFrame:
