@@ -89,10 +89,30 @@ def test_repeated_sentences_are_measured_once_and_counted(folder: Path) -> None:
     assert all("108 of 162 sentences repeat another" in note for note in collapsed["note"])
     np.testing.assert_allclose(collapsed["value"], once["value"], atol=1e-5)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.filterwarnings("error", message=".*repeat another")
         kept = ig.similarity(model, tripled, source="en", indexes=["cka", "matching"], keep_repeats=True).frame
     assert set(kept["n"]) == {162}
     np.testing.assert_allclose(kept["value"], once["value"], atol=1e-5)
+
+
+def test_text_that_the_model_cannot_read_gets_no_verdict(folder: Path) -> None:
+    """The vocabulary has no capitals, in which the sentences of "fr" are written."""
+    model, text = ig.load_model(folder), parallel_set()
+    with pytest.warns(UserWarning, match=r"fr: .* cannot read it: 57 % of the tokens are unknown; .* transliterate it"):
+        curves = ig.similarity(model, text, indexes=["cka"], control=False)
+    unknown = {}
+    for lang in text.languages:
+        ids = [id for line in text.sentences(lang) for id in model.tokenizer.encode(line, add_special_tokens=False)]
+        unknown[lang] = ids.count(model.tokenizer.unk_token_id) / len(ids)
+    assert dict(curves.texts.select("language", "unknown").iter_rows()) == pytest.approx(unknown)
+    assert curves.texts.filter(~pl.col("readable"))["language"].to_list() == ["fr"]
+    for row in curves.shapes.iter_rows(named=True):
+        if "fr" in (row["source"], row["target"]):
+            assert (row["verdict"], row["reason"]) == ("withheld", "fr: 57 % of the tokens are unknown")
+        else:
+            assert row["verdict"] != "withheld"
+    for row in curves.frame.iter_rows(named=True):
+        assert (row["source_unknown"], row["target_unknown"]) == (unknown[row["source"]], unknown[row["target"]])
 
 
 def test_the_same_translation_of_two_sentences_is_correct_for_both(folder: Path) -> None:

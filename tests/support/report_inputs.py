@@ -114,8 +114,7 @@ def large() -> ReportInputs:
     curves = curves.with_columns(value=value, low=value - 0.1, high=value + 0.1)
     columns = {**CURVE_COLUMNS, **RUN_COLUMNS}
     return ReportInputs(
-        "large",
-        StudyResults(with_schema(rows, RESULT_COLUMNS), curves=Curves(with_schema(curves, columns))),
+        "large", StudyResults(with_schema(rows, RESULT_COLUMNS), curves=Curves(with_schema(curves, columns)))
     )
 
 
