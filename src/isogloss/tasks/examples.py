@@ -1,6 +1,7 @@
 """Model inputs: examples (windows of token ids with integer arrays of positions and gold labels) and padded batches.
 
-A sentence longer than the model becomes several overlapping windows. The arrays `window` and `position` give, for
+Texts of a batch may be packed: the network reads several in one row (see `models/states/packing.py`), while arrays,
+heads and losses see one window per row. A sentence longer than the model becomes several overlapping windows. The arrays `window` and `position` give, for
 each word, the window and the token that represent it, so heads and losses see whole sentences.
 """
 
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 
 from isogloss.models.heads.task_head import rows_at
+from isogloss.models.states.packing import MIN_ROW_TOKENS, NO_TOKEN, Packing, pack_rows, packing_of
 from isogloss.models.tokenization.batching import IntArray
 
 IGNORE_INDEX = -100  # padding of all arrays except token ids; ignored by PyTorch losses
@@ -44,6 +46,7 @@ class Batch:
     token_type_ids: Tensor | None
     first_row: Tensor  # of each example
     arrays: Mapping[str, Tensor]
+    packing: Packing | None = None  # how the network reads the rows
     stack_size: int = 1  # number of batches of equal shape concatenated along the first axis
 
     def __len__(self) -> int:
@@ -57,6 +60,7 @@ class Batch:
             token_type_ids=None if self.token_type_ids is None else function(self.token_type_ids),
             first_row=function(self.first_row),
             arrays={name: function(value) for name, value in self.arrays.items()},
+            packing=self.packing and Packing(function(self.packing.source), function(self.packing.place)),
             stack_size=self.stack_size,
         )
 
@@ -71,9 +75,12 @@ class Batch:
         """Concatenate batches of one shape along the first axis, as stacked networks read them."""
         columns = zip(*(batch.tensors for batch in (self, *others)), strict=True)
         joined = self.map(lambda _: torch.cat(next(columns)))
-        size, rows = 1 + len(others), len(self.input_ids)
-        shift = torch.arange(size, device=self.input_ids.device).repeat_interleave(len(self.first_row)) * rows
-        return replace(joined, first_row=joined.first_row + shift, stack_size=size)
+        size, packing = 1 + len(others), joined.packing
+        first_row = _shifted(joined.first_row, size, len(self.input_ids))
+        if packing and self.packing:
+            source = _shifted(packing.source, size, self.packing.place.numel())
+            packing = Packing(source, _shifted(packing.place, size, self.packing.source.numel()))
+        return replace(joined, first_row=first_row, packing=packing, stack_size=size)
 
     def to(self, device: torch.device) -> Batch:
         return self.map(lambda tensor: tensor.to(device, non_blocking=True))
@@ -108,6 +115,8 @@ class Shape:
     rows: int
     examples: int
     widths: tuple[int, ...]  # of the arrays, in order
+    packed_length: int = 0  # tokens per packed row; 0 if texts are not packed
+    packed_rows: int = 0
 
     def __or__(self, other: Shape) -> Shape:
         """The smallest shape that contains both.
@@ -117,14 +126,35 @@ class Shape:
         """
         widths = tuple(map(max, self.widths, other.widths))
         return Shape(
-            max(self.length, other.length), max(self.rows, other.rows), max(self.examples, other.examples), widths
+            max(self.length, other.length),
+            max(self.rows, other.rows),
+            max(self.examples, other.examples),
+            widths,
+            max(self.packed_length, other.packed_length),
+            max(self.packed_rows, other.packed_rows),
         )
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """The tokens per row and the rows that the network reads."""
+        return (self.packed_length, self.packed_rows) if self.packed_rows else (self.length, self.rows)
+
+    @property
+    def tokens(self) -> int:
+        """The tokens that the network reads, padding included."""
+        length, rows = self.grid
+        return length * rows
 
 
 class ExampleSizes:
-    """Sizes of many examples, to compute the shape of any batch of them quickly."""
+    """Sizes of many examples, to compute the shape of any batch of them quickly.
 
-    def __init__(self, examples: Sequence[Example]):
+    `max_packed_length`: texts are packed into rows of at most this number of tokens; None: they are not packed.
+    """
+
+    def __init__(self, examples: Sequence[Example], max_packed_length: int | None = None):
+        self.max_packed_length = max_packed_length
+        self.window_lengths = [[len(window) for window in example.windows] for example in examples]
         self.longest = np.array([max(map(len, example.windows)) for example in examples])
         self.windows = np.array([len(example.windows) for example in examples])
         self.widths = np.array([[len(array) for array in example.arrays.values()] for example in examples])
@@ -132,7 +162,22 @@ class ExampleSizes:
     def shape(self, items: IntArray) -> Shape:
         """The smallest shape that contains these examples."""
         widths = tuple(self.widths[items].max(0).tolist())
-        return Shape(int(self.longest[items].max()), int(self.windows[items].sum()), len(items), widths)
+        longest, rows = int(self.longest[items].max()), int(self.windows[items].sum())
+        packed_length = packed_rows = 0
+        if self.max_packed_length:
+            lengths = [length for item in items for length in self.window_lengths[item]]
+            packed_length = row_length(longest, self.max_packed_length)
+            packed_rows = len(pack_rows(lengths, packed_length))
+        return Shape(longest, rows, len(items), widths, packed_length, packed_rows)
+
+
+def row_length(longest: int, max_length: int) -> int:
+    """The tokens of a packed row, for texts of at most `longest` tokens.
+
+    >>> row_length(20, 512), row_length(99, 512), row_length(20, 32)
+    (64, 99, 32)
+    """
+    return max(longest, min(MIN_ROW_TOKENS, max_length))
 
 
 def collate(examples: Sequence[Example], pad_token_id: int, shape: Shape | None = None) -> Batch:
@@ -149,6 +194,11 @@ def collate(examples: Sequence[Example], pad_token_id: int, shape: Shape | None 
     lengths = np.ones(shape.rows, dtype=np.int64)
     lengths[: len(windows)] = list(map(len, windows))
     mask = (np.arange(shape.length) < lengths[:, None]).astype(np.int64)
+    packing = None
+    if shape.packed_rows:
+        texts = lengths[: len(windows)].tolist()
+        rows = pack_rows(texts, row_length(max(texts), shape.packed_length))
+        packing = packing_of(texts, rows, (shape.rows, shape.length), (shape.packed_rows, shape.packed_length))
     return Batch(
         input_ids=_pad(windows, pad_token_id, shape.rows, shape.length),
         attention_mask=torch.from_numpy(mask),
@@ -158,7 +208,15 @@ def collate(examples: Sequence[Example], pad_token_id: int, shape: Shape | None 
             name: _pad([example.arrays[name] for example in examples], IGNORE_INDEX, shape.examples, width)
             for name, width in zip(examples[0].arrays, shape.widths, strict=True)
         },
+        packing=packing,
     )
+
+
+def _shifted(indices: Tensor, size: int, step: int) -> Tensor:
+    """Indices of `size` equal parts, those of each part counted from its beginning; `NO_TOKEN` stays."""
+    number = torch.arange(size, device=indices.device).repeat_interleave(len(indices) // size)
+    shifted = indices + step * number.view(-1, *[1] * (indices.ndim - 1))
+    return shifted.where(indices != NO_TOKEN, NO_TOKEN)
 
 
 def _pad(rows: Sequence[npt.NDArray[np.integer]], value: int, height: int, width: int) -> Tensor:

@@ -5,9 +5,7 @@ import pytest
 from batch_padding import padding_share
 from hypothesis import given
 from hypothesis import strategies as st
-from shared_data import shared
 
-import isogloss as ig
 from isogloss.training.engine.epoch_order import epoch_batches
 
 LENGTHS = st.lists(st.integers(1, 60), min_size=1, max_size=200).map(np.array)
@@ -24,7 +22,7 @@ def test_every_item_once_and_no_batch_too_large(
         assert len(batches) == -(-len(lengths) // batch)
         assert max(map(len, batches)) <= batch
     else:
-        assert all(len(b) == 1 or lengths[b].max() * len(b) <= tokens for b in batches)
+        assert all(len(b) == 1 or lengths[b].sum() <= tokens for b in batches)
     again = epoch_batches(lengths, batch=batch, tokens=tokens, seed=seed, epoch=epoch)
     assert [b.tolist() for b in again] == [b.tolist() for b in batches]
 
@@ -48,16 +46,22 @@ def test_who_meets_whom_changes_from_epoch_to_epoch() -> None:
     assert len(pairs[0] & pairs[1]) < 0.1 * len(pairs[0])
 
 
+def test_batches_are_independent_of_length() -> None:
+    """The mean length of a random batch varies as that of independent draws; sorted batches vary much more."""
+    lengths = np.random.default_rng(0).lognormal(3.05, 0.71, 12_000).astype(int) + 1
+    batches = epoch_batches(lengths, batch=32, tokens=None, seed=0, epoch=0)
+    spread = np.std([lengths[batch].mean() for batch in batches if len(batch) == 32])
+    assert spread == pytest.approx(lengths.std() / 32**0.5, rel=0.1)
+    pooled = epoch_batches(lengths, batch=32, tokens=None, seed=0, epoch=0, pool_batches=50)
+    assert np.std([lengths[batch].mean() for batch in pooled]) > 4 * spread
+
+
 @pytest.mark.parametrize(("batch", "tokens"), [(16, None), (32, None), (32, 1024)])
-def test_little_padding_on_lengths_like_those_of_text(batch: int, tokens: int | None) -> None:
+def test_pools_leave_little_padding_on_lengths_like_those_of_text(batch: int, tokens: int | None) -> None:
     """Log-normal lengths of mean 27 and deviation 22: English-EWT cut into WordPieces has 27 and 19."""
     lengths = np.random.default_rng(0).lognormal(3.05, 0.71, 12_000).astype(int) + 1
-    assert padding_share(lengths, epoch_batches(lengths, batch=batch, tokens=tokens, seed=0, epoch=0)) < 0.1
-    at_random = np.array_split(np.random.default_rng(1).permutation(len(lengths)), len(lengths) // 32)
-    assert padding_share(lengths, at_random) > 0.5
-
-
-def test_little_padding_on_a_real_treebank() -> None:
-    bank = ig.read_treebank(shared("data/ud/UD_English-LinES/en_lines-ud-train.conllu.xz"))
-    lengths = np.array([len(tree.words) + 2 for tree in bank])
-    assert padding_share(lengths, epoch_batches(lengths, batch=32, tokens=None, seed=0, epoch=0)) < 0.1
+    pooled = epoch_batches(lengths, batch=batch, tokens=tokens, seed=0, epoch=0, pool_batches=50)
+    assert sorted(np.concatenate(pooled).tolist()) == list(range(len(lengths)))
+    assert padding_share(lengths, pooled) < 0.1
+    if tokens:
+        assert all(lengths[items].max() * len(items) <= tokens for items in pooled)

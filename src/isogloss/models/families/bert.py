@@ -12,6 +12,7 @@ BERT = Family(
     feed_forward=("intermediate", "output.dense"),
     norms=("attention.output.LayerNorm", "output.LayerNorm"),
     adapters=AdapterSites("attention.output.dropout", "output.dropout", "output.LayerNorm"),
+    packs_texts=True,
     stackable=True,
 )
 XLM_R = replace(BERT, positions_after_padding=True)
@@ -24,4 +25,5 @@ XLM_R_XL = Family(
     norms=("attention.self_attn_layer_norm", "LayerNorm"),
     adapters=AdapterSites("attention.output.dropout", "output.dense"),
     positions_after_padding=True,
+    packs_texts=True,
 )

@@ -44,6 +44,7 @@ class Family:
         positions_after_padding: Positions count from the padding id + 1, which shortens the maximum input length.
         max_length: The sequence length used in pretraining, for families without a position table.
         encoder_decoder: The text stack is the encoder of an encoder-decoder model, without a language-model head.
+        packs_texts: The text stack takes positions and a mask per token, so that several texts share a row.
         stackable: Several networks of this family can be trained as one (`training.stacking`).
     """
 
@@ -59,6 +60,7 @@ class Family:
     positions_after_padding: bool = False
     max_length: int | None = None
     encoder_decoder: bool = False
+    packs_texts: bool = False
     stackable: bool = False
 
     def for_config(self, config: PreTrainedConfig) -> Family:

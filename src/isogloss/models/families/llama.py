@@ -14,6 +14,7 @@ LLAMA = Family(
     feed_forward=("mlp",),
     norms=("input_layernorm", "post_attention_layernorm"),
     adapters=AdapterSites("self_attn", "mlp"),
+    packs_texts=True,
 )
 PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
 QUERY_KEY_NORMS = ("self_attn.q_norm", "self_attn.k_norm")
@@ -23,5 +24,6 @@ GEMMA = replace(
     norms=(*LLAMA.norms, "pre_feedforward_layernorm", "post_feedforward_layernorm"),
     adapters=AdapterSites("post_attention_layernorm", "post_feedforward_layernorm"),
     prepend_bos=True,
+    packs_texts=False,  # half of its layers attend locally
 )
 GEMMA3 = replace(GEMMA, attention=PROJECTIONS, norms=(*GEMMA.norms, *QUERY_KEY_NORMS))

@@ -37,4 +37,5 @@ ISOGLOSS = NormSchemeFamily(
         "feed_forward_norm",
     ),
     adapters=AdapterSites("attention", "feed_forward"),
+    packs_texts=True,
 )

@@ -11,4 +11,5 @@ XGLM = Family(
     feed_forward=("fc1", "fc2"),
     norms=("self_attn_layer_norm", "final_layer_norm"),
     adapters=AdapterSites("self_attn", "fc2"),
+    packs_texts=True,
 )

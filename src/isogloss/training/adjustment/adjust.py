@@ -46,6 +46,7 @@ from isogloss.training.engine.settings import Precision
 from isogloss.training.language_modeling.model_files import RUN_FILE, UNFINISHED_FOLDER, is_finished
 
 ADJUSTMENT_VERSION = 1  # increased when the same run would give other weights
+POOL_BATCHES = 50  # batches of similar length: its loss reads states inside the body, which packed rows rearrange
 Bitexts = Corpus[AlignedPair] | Sequence[Corpus[AlignedPair]]
 
 
@@ -164,7 +165,8 @@ def adjustment_objective(model: LoadedModel, examples: Sequence[Example], loss: 
 
     terms = np.array([len(example.arrays["pair_source"]) for example in examples])
     shaped = ShapedLoss(lambda items: round_length_up(sizes.shape(items), model.max_length), batch, recorded_loss)
-    return Objective(np.array([example.tokens for example in examples]), terms, eager_loss, None, shaped=shaped)
+    lengths = np.array([example.tokens for example in examples])
+    return Objective(lengths, terms, eager_loss, None, shaped=shaped, pool_batches=POOL_BATCHES)
 
 
 def bitext_list(bitext: Bitexts) -> list[Corpus[AlignedPair]]:

@@ -27,11 +27,11 @@ class ShapeGroup:
     recorded: bool
 
 
-Key = tuple[int, int]  # length and rows
+Key = tuple[int, int]  # tokens per row and rows that the network reads
 
 
 def group_shapes(shapes: Iterable[Shape], copies: int = 1) -> dict[Key, ShapeGroup]:
-    """The group of each length and number of rows that occurs; `copies` multiplies the cost of padding.
+    """The group of each grid (tokens per row, rows) that occurs; `copies` multiplies the cost of padding.
 
     >>> groups = group_shapes([Shape(8, 4, 4, (3,))] * 900 + [Shape(8, 4, 4, (4,))] * 900 + [Shape(500, 4, 4, (9,))])
     >>> [(key, group.shape.widths, group.recorded) for key, group in groups.items()]
@@ -40,7 +40,7 @@ def group_shapes(shapes: Iterable[Shape], copies: int = 1) -> dict[Key, ShapeGro
     counts: dict[Key, int] = {}
     joined: dict[Key, Shape] = {}
     for shape in shapes:
-        key = shape.length, shape.rows
+        key = shape.grid
         counts[key] = counts.get(key, 0) + 1
         joined[key] = joined.get(key, shape) | shape
     keys = sorted(joined)
@@ -57,8 +57,11 @@ def round_length_up(shape: Shape, longest: int) -> Shape:
     >>> round_length_up(Shape(11, 2, 2, ()), 512).length, round_length_up(Shape(11, 2, 2, ()), 12).length
     (16, 12)
     """
-    length = -(-shape.length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
-    return replace(shape, length=max(shape.length, min(length, longest)))
+
+    def rounded(length: int) -> int:
+        return max(length, min(-(-length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE, longest))
+
+    return replace(shape, length=rounded(shape.length), packed_length=rounded(shape.packed_length))
 
 
 def _cheapest_groups(shapes: list[tuple[Shape, int]], token_ms: float) -> list[tuple[int, int, bool]]:
@@ -76,8 +79,8 @@ def _cheapest_groups(shapes: list[tuple[Shape, int]], token_ms: float) -> list[t
         for start in range(stop - 1, -1, -1):
             shape, count = shapes[start]
             joined, batches = joined | shape, batches + count
-            tokens += count * shape.rows * shape.length
-            padding = batches * joined.rows * joined.length - tokens
+            tokens += count * shape.tokens
+            padding = batches * joined.tokens - tokens
             cost, groups = best[start]
             choices.append((cost + RECORDING_MS + token_ms * padding, [*groups, (start, stop, True)]))
         best.append(min(choices, key=lambda choice: choice[0]))

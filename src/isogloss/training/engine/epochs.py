@@ -73,7 +73,15 @@ def step_items(
     start = epoch % objective.versions * size
     lengths = objective.lengths[start : start + size]
     by_seed = [
-        epoch_batches(lengths, batch=settings.batch, tokens=settings.tokens, seed=seed, epoch=epoch) for seed in seeds
+        epoch_batches(
+            lengths,
+            batch=settings.batch,
+            tokens=settings.tokens,
+            seed=seed,
+            epoch=epoch,
+            pool_batches=objective.pool_batches,
+        )
+        for seed in seeds
     ]
     return [[items + start for items in step] for step in zip(*by_seed, strict=True)]
 

@@ -37,7 +37,8 @@ class Objective:
     the loss of the whole step. `extra(network, step)` is a second loss of each step. A higher dev `score` is better;
     without one, the last epoch is kept. `shaped` is the same loss in fixed shapes, for steps recorded as CUDA graphs;
     `shaped_extra` is the second loss in fixed shapes. `versions`: the items are this number of versions of one corpus,
-    and each epoch reads the next version.
+    and each epoch reads the next version. `pool_batches`: with more than 1, batches hold items of similar length (see
+    `epoch_order.py`); the default are random batches.
     """
 
     lengths: IntArray  # tokens of each item
@@ -48,3 +49,4 @@ class Objective:
     shaped: ShapedLoss[IntArray] | None = None
     versions: int = 1
     shaped_extra: ShapedLoss[int] | None = None
+    pool_batches: int = 1

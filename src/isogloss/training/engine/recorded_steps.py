@@ -37,7 +37,7 @@ class RecordedSteps:
     def run(self, number: int, items: Sequence[IntArray]) -> None:
         """The step with these items; the first step may raise `HostSyncError`."""
         shape = self.shaped.common_shape(items)
-        group = self.groups[shape.length, shape.rows]
+        group = self.groups[shape.grid]
         batches: list[Batch] = [self.shaped.batch(numbers, group.shape) for numbers in items]
         if self.objective.shaped_extra and self._extra_shape:
             batches.append(self.objective.shaped_extra.batch(number, self._extra_shape))

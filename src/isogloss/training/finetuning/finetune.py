@@ -15,6 +15,7 @@ from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.models.heads.task_head import body_of
 from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.states.packing import can_pack, packed_body
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example, ExampleSizes, Shape, collate
@@ -162,20 +163,27 @@ def objective(
     """The objective of the training loop."""
     examples, versions = training_examples(model, task, train, labels, settings, seed)
     dev_examples = task.encode(model, dev, labels)
-    gold, pad_token_id, sizes = [task.gold(item) for item in dev], padding_id(model), ExampleSizes(examples)
+    gold, pad_token_id = [task.gold(item) for item in dev], padding_id(model)
+    sizes = ExampleSizes(examples, model.max_length if can_pack(model.body, model.family) else None)
 
-    def batch(items: IntArray, shape: Shape | None = None) -> Batch:
+    def batch(items: IntArray, shape: Shape) -> Batch:
         return collate([examples[i] for i in items], pad_token_id, shape)
 
+    def batch_loss(network: nn.Module, batch: Batch) -> Tensor:
+        if batch.packing is None:
+            return task.loss(network, batch)
+        with packed_body(body_of(network), batch.packing, model.family):
+            return task.loss(network, batch)
+
     def loss(network: nn.Module, items: IntArray) -> Tensor:
-        return task.loss(network, batch(items).to(next(network.parameters()).device))
+        return batch_loss(network, batch(items, sizes.shape(items)).to(next(network.parameters()).device))
 
     def score(network: nn.Module) -> float:
         predictions = predict(network, task, model, dev_examples, labels)
         return score_predictions(task, gold, predictions).scores[task.main_metric]
 
     lengths, terms = np.array([e.tokens for e in examples]), np.array([count_loss_terms(e) for e in examples])
-    shaped = ShapedLoss(lambda items: round_length_up(sizes.shape(items), model.max_length), batch, task.loss)
+    shaped = ShapedLoss(lambda items: round_length_up(sizes.shape(items), model.max_length), batch, batch_loss)
     return Objective(lengths, terms, loss, score, extra_loss, shaped, versions, getattr(extra_loss, "shaped", None))
 
 

@@ -46,7 +46,7 @@ from isogloss.training.finetuning.stored_results import (
 )
 from isogloss.training.finetuning.target_evaluation import evaluate_targets
 
-TRANSFER_VERSION = 2  # increased when the same run would give other numbers
+TRANSFER_VERSION = 3  # increased when the same run would give other numbers
 SeedProgress = Callable[[int, EpochMetrics], None]  # seed, metrics
 
 

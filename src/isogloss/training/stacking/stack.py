@@ -129,5 +129,7 @@ def _add_position_ids(
     embeddings: nn.Module, arguments: tuple[object, ...], inputs: dict[str, Tensor]
 ) -> tuple[tuple[object, ...], dict[str, Tensor]]:
     """Position ids for every row; by default BERT has a single row of them for all."""
+    if inputs.get("position_ids") is not None:
+        return arguments, inputs
     ids = inputs["input_ids"]
     return arguments, {**inputs, "position_ids": torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)}
