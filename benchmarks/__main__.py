@@ -17,6 +17,7 @@ NAMES = [
     "spanning_tree",
     "parsing",
     "finetuning",
+    "finetuning_quality",
     "adjustment",
     "pretraining",
     "studies",

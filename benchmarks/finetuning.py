@@ -2,14 +2,13 @@
 
 Same model, same sentences, same batch size, rate, warm-up, weight decay and epochs. Speed: on a GPU with a model of the
 size of BERT-base, on a CPU with a small one, both with random weights; a third line, for orientation, gives the
-`Trainer` what a knowing user may switch on: bf16 and batches by length. Quality: the small real encoder where it is
-there, several seeds of each, and whether the dev scores differ by more than the seeds do.
+`Trainer` what a knowing user may switch on: bf16 and batches by length. Scores of random weights say little; those of
+real encoders are compared by `finetuning_quality`.
 """
 
 from __future__ import annotations
 
 import itertools
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -34,12 +33,10 @@ from isogloss.training.finetuning.evaluation import evaluate
 from isogloss.training.finetuning.finetune import objective
 
 EWT = SHARED / "data/ud/UD_English-EWT"
-ENCODER = SHARED / "models/mini-mlm-11"
 MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 SMALL = {"hidden_size": 128, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 512}
 BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 BATCH, RATE, EPOCHS = 32, 1e-4, 2
-QUALITY_RATE, SEEDS = 3e-4, 3  # the encoder is small
 WARM = 1000  # sentences
 
 
@@ -54,14 +51,6 @@ Contender = Callable[[ig.Corpus], Outcome]
 
 
 def run(quick: bool = False) -> None:
-    speed(quick)
-    if ENCODER.exists():
-        quality(quick)
-    else:
-        print(f"no pretrained encoder at {ENCODER}: the scores above are of random weights and say little")
-
-
-def speed(quick: bool) -> None:
     gpu = torch.cuda.is_available()
     bank, dev = corpora(200 if quick else None if gpu else 1500)
     model = untrained(bank, BASE if gpu else SMALL)
@@ -86,23 +75,6 @@ def speed(quick: bool) -> None:
     steps = EPOCHS * -(-len(bank) // BATCH)
     work = floor.training(model, EPOCHS * lengths, steps)
     print(floor.told(work, floor.working_type(), first, steps, "of a step"))
-
-
-def quality(quick: bool) -> None:
-    """Dev scores of both after the same training, seed by seed."""
-    gpu = torch.cuda.is_available()
-    bank, dev = corpora(64 if quick else 6400 if gpu else 400)
-    model = ig.load_model(ENCODER, device="cuda" if gpu else "cpu")
-    print(f"{ENCODER.name}, {len(bank)} sentences, {EPOCHS} epochs, {SEEDS} seeds")
-    scores: dict[str, list[float]] = {"isogloss": [], "Trainer": []}
-    for seed in range(SEEDS):
-        scores["isogloss"].append(ours(model, bank, dev, seed=seed, rate=QUALITY_RATE).score)
-        scores["Trainer"].append(theirs(model, bank, dev, seed=seed, learning_rate=QUALITY_RATE).score)
-    for name, values in scores.items():
-        print(f"{name:28} dev accuracy {statistics.mean(values):.4f} ± {statistics.stdev(values):.4f} over seeds")
-    means = [statistics.mean(values) for values in scores.values()]
-    error = sum(statistics.variance(values) / SEEDS for values in scores.values()) ** 0.5
-    print(f"{'difference':28} {means[0] - means[1]:+.4f}, standard error {error:.4f}")
 
 
 def lengths_of(model: LoadedModel, bank: ig.Corpus) -> list[int]:
