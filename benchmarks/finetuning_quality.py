@@ -54,14 +54,14 @@ class Comparison:
 
 
 EWT, PUD = "ud/UD_English-EWT/en_ewt-ud-train.conllu.xz", "ud/UD_English-PUD/en_pud-ud-test.conllu.xz"
+SETTINGS, MAX_ITEMS = TrainingSettings(epochs=3, batch=32, learning_rate=1e-4), 6400
 COMPARISONS = [
-    Comparison("pos", EWT, PUD, TrainingSettings(epochs=3, batch=32, learning_rate=1e-4)),
-    Comparison("parse", EWT, PUD, TrainingSettings(epochs=3, batch=32, learning_rate=1e-4)),
-    Comparison("ner", "panx/train-en.tsv.xz", "panx/dev-en.tsv.xz", TrainingSettings(3, 32, 1e-4)),
-    Comparison("nli", "mnli_subset/train-en.tsv.xz", "xnli/dev-en.tsv.xz", TrainingSettings(3, 32, 1e-4)),
-    Comparison("qa", "tydiqa/train/tydiqa.goldp.en.train.json.xz", "tydiqa/dev/tydiqa.goldp.en.dev.json.xz",
-               TrainingSettings(3, 32, 1e-4)),
-]  # fmt: skip
+    Comparison("pos", EWT, PUD, SETTINGS),
+    Comparison("parse", EWT, PUD, SETTINGS, MAX_ITEMS),
+    Comparison("ner", "panx/train-en.tsv.xz", "panx/dev-en.tsv.xz", SETTINGS, MAX_ITEMS),
+    Comparison("nli", "mnli_subset/train-en.tsv.xz", "xnli/dev-en.tsv.xz", SETTINGS, MAX_ITEMS),
+    Comparison("qa", "tydiqa/train/tydiqa.goldp.en.train.json.xz", "xquad/xquad.en.json.xz", SETTINGS, MAX_ITEMS),
+]
 
 
 def run(quick: bool = False) -> None:
