@@ -47,7 +47,7 @@ def small() -> LoadedModel:
 def learnt(name: str, seed: int = 0) -> FineTuned:
     task, model = bilstm_task(TASKS[name]), small()
     data = corpus(task.corpus)
-    rate, epochs = {"pos": (1.5e-2, 12), "parse": (1.5e-2, 16), "ner": (2e-2, 20)}[name]
+    rate, epochs = {"pos": (1.5e-2, 12), "parse": (1.5e-2, 16), "ner": (2e-2, 26)}[name]
     settings = settings_for(task.defaults, epochs=epochs, batch=4, learning_rate=rate)
     return finetune(model, task, data, data, settings, seed=seed)
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from isogloss.models.heads.task_head import rows_at
-from isogloss.models.states.packing import MIN_ROW_TOKENS, NO_TOKEN, Packing, pack_rows, packing_of
+from isogloss.models.states.packing import NO_TOKEN, Packing, pack_rows, packing_of
 from isogloss.models.tokenization.batching import IntArray
 
 IGNORE_INDEX = -100  # padding of all arrays except token ids; ignored by PyTorch losses
@@ -92,15 +92,21 @@ class Batch:
         return inputs if self.token_type_ids is None else {**inputs, "token_type_ids": self.token_type_ids}
 
     @property
+    def has_words(self) -> bool:
+        """Whether losses read single words, by `token_index`, and not whole windows."""
+        return "position" in self.arrays
+
+    @property
     def word_mask(self) -> Tensor:
         """`[example, word]`: True for words, False for padding."""
         return self.arrays["position"] != IGNORE_INDEX
 
     @property
     def token_index(self) -> Tensor:
-        """`[example, word]`: the index of each word's token among all tokens of all windows; 0 for padding."""
+        """`[example, word]`: the index of each word's token among all tokens that the network reads; 0 for padding."""
         row = self.first_row[:, None] + self.arrays["window"]
-        return (row * self.input_ids.shape[1] + self.arrays["position"]).where(self.word_mask, 0)
+        index = (row * self.input_ids.shape[1] + self.arrays["position"]).where(self.word_mask, 0)
+        return index if self.packing is None else self.packing.place.flatten()[index]
 
     def words(self, states: Tensor) -> Tensor:
         """Select the rows of `states[window, token, unit]` that represent words: `[example, word, unit]`."""
@@ -149,11 +155,11 @@ class Shape:
 class ExampleSizes:
     """Sizes of many examples, to compute the shape of any batch of them quickly.
 
-    `max_packed_length`: texts are packed into rows of at most this number of tokens; None: they are not packed.
+    `packed_row`: texts are packed into rows of this number of tokens, or of their longest; None: they are not packed.
     """
 
-    def __init__(self, examples: Sequence[Example], max_packed_length: int | None = None):
-        self.max_packed_length = max_packed_length
+    def __init__(self, examples: Sequence[Example], packed_row: int | None = None):
+        self.packed_row = packed_row
         self.window_lengths = [[len(window) for window in example.windows] for example in examples]
         self.longest = np.array([max(map(len, example.windows)) for example in examples])
         self.windows = np.array([len(example.windows) for example in examples])
@@ -164,20 +170,11 @@ class ExampleSizes:
         widths = tuple(self.widths[items].max(0).tolist())
         longest, rows = int(self.longest[items].max()), int(self.windows[items].sum())
         packed_length = packed_rows = 0
-        if self.max_packed_length:
+        if self.packed_row:
             lengths = [length for item in items for length in self.window_lengths[item]]
-            packed_length = row_length(longest, self.max_packed_length)
+            packed_length = max(longest, self.packed_row)
             packed_rows = len(pack_rows(lengths, packed_length))
         return Shape(longest, rows, len(items), widths, packed_length, packed_rows)
-
-
-def row_length(longest: int, max_length: int) -> int:
-    """The tokens of a packed row, for texts of at most `longest` tokens.
-
-    >>> row_length(20, 512), row_length(99, 512), row_length(20, 32)
-    (64, 99, 32)
-    """
-    return max(longest, min(MIN_ROW_TOKENS, max_length))
 
 
 def collate(examples: Sequence[Example], pad_token_id: int, shape: Shape | None = None) -> Batch:
@@ -197,7 +194,9 @@ def collate(examples: Sequence[Example], pad_token_id: int, shape: Shape | None 
     packing = None
     if shape.packed_rows:
         texts = lengths[: len(windows)].tolist()
-        rows = pack_rows(texts, row_length(max(texts), shape.packed_length))
+        row_lengths = range(shape.packed_length, max(texts) - 1, -1)  # longer rows can, in rare cases, need more rows
+        candidates = (pack_rows(texts, length) for length in row_lengths)
+        rows = next(rows for rows in candidates if len(rows) <= shape.packed_rows)
         packing = packing_of(texts, rows, (shape.rows, shape.length), (shape.packed_rows, shape.packed_length))
     return Batch(
         input_ids=_pad(windows, pad_token_id, shape.rows, shape.length),

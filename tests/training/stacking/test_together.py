@@ -160,10 +160,11 @@ def with_dropout(bert: LoadedModel, watch: Callable[[int], None]) -> tuple[list[
     def loss(network: nn.Module, batch: Batch) -> Tensor:
         watch(calls[0])
         calls[0] += 1
-        return POS.loss(network, batch)
+        return shaped.loss(network, batch)
 
-    assert learning.shaped is not None
-    return networks, replace(learning, score=None, shaped=replace(learning.shaped, loss=loss))
+    shaped = learning.shaped
+    assert shaped is not None
+    return networks, replace(learning, score=None, shaped=replace(shaped, loss=loss))
 
 
 @pytest.mark.parametrize("every", [1, None])
@@ -216,7 +217,8 @@ def test_matrices_are_decayed_and_vectors_are_not(bert: LoadedModel, name: str) 
     networks, learning = learners(bert, name, treebank(9), 2)
     before = copy.deepcopy(networks)
     assert learning.shaped is not None
-    shaped = replace(learning.shaped, loss=lambda network, batch: 0 * TASKS[name].loss(network, batch))
+    task_loss = learning.shaped.loss
+    shaped = replace(learning.shaped, loss=lambda network, batch: 0 * task_loss(network, batch))
     settings = replace(QUICK, weight_decay=0.5)
     train_stacked(networks, replace(learning, shaped=shaped, score=None), settings, seeds=[1, 2])
     left = math.prod(1 - 0.5 * learning_rate_at(step, 9, settings) for step in range(9))
@@ -234,7 +236,8 @@ def test_gradients_are_clipped_for_each_by_itself(bert: LoadedModel) -> None:
     networks, learning = learners(bert, "pos", treebank(9), 2)
     factors = torch.tensor([1e12, 3.0], dtype=torch.float64)
     assert learning.shaped is not None
-    shaped = replace(learning.shaped, loss=lambda network, batch: factors * POS.loss(network, batch))
+    task_loss = learning.shaped.loss
+    shaped = replace(learning.shaped, loss=lambda network, batch: factors * task_loss(network, batch))
     learning, plain = replace(learning, shaped=shaped, score=None), learning.loss
 
     def times(factor: float) -> Objective:

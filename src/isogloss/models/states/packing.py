@@ -1,8 +1,8 @@
 """Packed rows: a body reads several texts in one row, without padding, while its caller sees one text per row.
 
 Texts of random lengths waste most of a padded batch (EWT, 32 sentences: 67 %). Inside `packed_body` the body's inputs
-are rearranged into a few full rows, attention is limited to tokens of the same text, positions start at 0 in each
-text, and the states are put back into one row per text. Heads, losses and tasks are unchanged.
+are rearranged into a few full rows, attention is limited to tokens of the same text, and positions start at 0 in each
+text. The states are put back into one row per text, unless the caller finds its tokens in the packed rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from transformers.modeling_outputs import ModelOutput
 from isogloss.models.families.family import Family
 
 NO_TOKEN = -1  # in place of an index
-MIN_ROW_TOKENS = 64  # shorter rows leave more space unused, longer rows compute more attention than is visible
+# Short rows leave more space unused and need more shapes on a GPU; long rows compute attention that is masked.
+MIN_ROW_TOKENS, MIN_ROW_TOKENS_GPU = 64, 128
 IndexArray = npt.NDArray[np.int64]
 
 
@@ -42,6 +43,11 @@ def can_pack(body: nn.Module, family: Family) -> bool:
     config = getattr(body, "config", None)
     local = getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True)
     return family.packs_texts and not local
+
+
+def min_row_tokens(device: torch.device, max_length: int) -> int:
+    """The length of packed rows, unless a text is longer; at most the longest input of the model."""
+    return min(MIN_ROW_TOKENS if device.type == "cpu" else MIN_ROW_TOKENS_GPU, max_length)
 
 
 def pack_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
@@ -79,8 +85,10 @@ def packing_of(
 
 
 @contextlib.contextmanager
-def packed_body(body: PreTrainedModel, packing: Packing, family: Family) -> Iterator[None]:
-    """A context in which calls of the body read packed rows."""
+def packed_body(
+    body: PreTrainedModel, packing: Packing, family: Family, *, unpack_states: bool = True
+) -> Iterator[None]:
+    """A context in which calls of the body read packed rows; its states stay packed without `unpack_states`."""
 
     def pack_inputs(
         module: nn.Module, arguments: tuple[Tensor, ...], inputs: dict[str, Any]
@@ -96,11 +104,10 @@ def packed_body(body: PreTrainedModel, packing: Packing, family: Family) -> Iter
     def unpack_argument(module: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor]:
         return (unpack(arguments[0], packing),)
 
-    handles = [
-        body.register_forward_pre_hook(pack_inputs, with_kwargs=True),  # type: ignore[arg-type]
-        body.register_forward_hook(unpack_output),
-    ]
-    if isinstance(pooler := getattr(body, "pooler", None), nn.Module):
+    handles = [body.register_forward_pre_hook(pack_inputs, with_kwargs=True)]  # type: ignore[arg-type]
+    if unpack_states:
+        handles.append(body.register_forward_hook(unpack_output))
+    if unpack_states and isinstance(pooler := getattr(body, "pooler", None), nn.Module):
         handles.append(pooler.register_forward_pre_hook(unpack_argument))
     try:
         yield

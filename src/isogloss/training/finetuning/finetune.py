@@ -15,7 +15,7 @@ from isogloss.core.seeds import derive_seed
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.models.heads.task_head import body_of
 from isogloss.models.loading.loaded_model import LoadedModel
-from isogloss.models.states.packing import can_pack, packed_body
+from isogloss.models.states.packing import can_pack, min_row_tokens, packed_body
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import IGNORE_INDEX, Batch, Example, ExampleSizes, Shape, collate
@@ -164,7 +164,8 @@ def objective(
     examples, versions = training_examples(model, task, train, labels, settings, seed)
     dev_examples = task.encode(model, dev, labels)
     gold, pad_token_id = [task.gold(item) for item in dev], padding_id(model)
-    sizes = ExampleSizes(examples, model.max_length if can_pack(model.body, model.family) else None)
+    packed_row = min_row_tokens(model.device, model.max_length) if can_pack(model.body, model.family) else None
+    sizes = ExampleSizes(examples, packed_row)
 
     def batch(items: IntArray, shape: Shape) -> Batch:
         return collate([examples[i] for i in items], pad_token_id, shape)
@@ -172,7 +173,7 @@ def objective(
     def batch_loss(network: nn.Module, batch: Batch) -> Tensor:
         if batch.packing is None:
             return task.loss(network, batch)
-        with packed_body(body_of(network), batch.packing, model.family):
+        with packed_body(body_of(network), batch.packing, model.family, unpack_states=not batch.has_words):
             return task.loss(network, batch)
 
     def loss(network: nn.Module, items: IntArray) -> Tensor:
