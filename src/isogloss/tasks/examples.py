@@ -1,8 +1,9 @@
 """Model inputs: examples (windows of token ids with integer arrays of positions and gold labels) and padded batches.
 
 Texts of a batch may be packed: the network reads several in one row (see `models/states/packing.py`), while arrays,
-heads and losses see one window per row. A sentence longer than the model becomes several overlapping windows. The arrays `window` and `position` give, for
-each word, the window and the token that represent it, so heads and losses see whole sentences.
+heads and losses see one window per row. A sentence longer than the model becomes several overlapping windows. The
+arrays `window` and `position` give, for each word, the window and the token that represent it, so heads and losses see
+whole sentences.
 """
 
 from __future__ import annotations
