@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Argument, Option
@@ -13,7 +13,7 @@ from isogloss.cli.screen import library_warnings, print_error, print_note, print
 from isogloss.cli.training import resumable, study_progress
 
 if TYPE_CHECKING:
-    from isogloss.results.rows.study_results import StudyResults
+    from isogloss.results.rows.study_results import Stars, StudyResults
 
 Overrides = Annotated[
     list[str] | None,
@@ -44,6 +44,13 @@ def run(
             help="File for result rows (.csv .tsv .parquet .json), table (.md .tex) or chart (.html .svg); repeatable.",
         ),
     ] = None,
+    stars: Annotated[
+        Literal["corrected", "paper"],
+        Option(
+            help="Meaning of the stars in the table: significant after Holm's correction, or as in the paper of the "
+            "published values (for example: differs from Adjusted)."
+        ),
+    ] = "corrected",
     device: Device = None,
 ) -> None:
     """Run a study; finished runs are read from the store, interrupted ones resume."""
@@ -70,9 +77,9 @@ def run(
             watch=watch,
             **options,
         )
-    _show(results)
+    _show(results, stars)
     for path in write or ():
-        results.write(path)
+        results.write(path, stars=stars)
         print_written(path)
     for label, reason in results.failed.items():
         print_error(f"{label}: {reason}")
@@ -80,7 +87,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _show(results: StudyResults) -> None:
+def _show(results: StudyResults, stars: Stars) -> None:
     """Show the scores, and summaries of similarity curves and distances."""
     from isogloss.results.tables.curve_summary import curve_table
     from isogloss.results.tables.tables import frame_table
@@ -89,7 +96,7 @@ def _show(results: StudyResults) -> None:
     if results.frame.is_empty() and curves.is_empty() and results.distances.frame.is_empty():
         print_note("no run is finished")
     if not results.frame.is_empty():
-        show_result_table(results.frame["study"][0], results.paper_table())
+        show_result_table(results.frame["study"][0], results.paper_table(stars))
     if not curves.is_empty():
         show_result_table(f"{curves['study'][0]}: similarity (best layer)", curve_table(results.curves))
     distances = results.distances

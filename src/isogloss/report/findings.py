@@ -97,6 +97,13 @@ def _published(statistics: ReportStatistics) -> Iterator[str]:
     cells = pl.concat([statistics.deltas, statistics.means]).filter(
         pl.col("published").is_not_null() & pl.col("delta").is_not_null()
     )
+    other = cells.filter(pl.col("mismatch") != "")
+    cells = cells.filter(pl.col("mismatch") == "")
+    if len(other):
+        yield (
+            f"{len(other)} published differences to the reference are not comparable: {other['mismatch'][0]}"
+            f"{' (and other reasons)' if other['mismatch'].n_unique() > 1 else ''}."
+        )
     if len(cells):
         error = cells.select((pl.col("delta") - pl.col("published")).abs().mean()).item()
         same = cells.filter(pl.col("delta").sign() == pl.col("published").sign()).height

@@ -13,6 +13,7 @@ from isogloss.report.published import PUBLISHED_RHO, published_similarity, with_
 from isogloss.report.readability import READABILITY_NOTE, readability_table, unreadable_texts
 from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
 from isogloss.results.comparisons.marks import stars_note
+from isogloss.results.comparisons.published_values import published_notes
 from isogloss.results.rows.curves import Curves
 from isogloss.results.tables.curve_summary import curve_table
 from isogloss.results.tables.points import POINTS_PER_UNIT
@@ -62,7 +63,8 @@ def _deltas(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[Name
         notes = [f"{reference}: score in points; Δ: difference to it.", stars_note(reference)]
         notes[1:1] = [INTERVALS_NOTE] if rows["low"].is_not_null().any() else []
         notes += [f"Tests: {' and '.join(tests)}."] if tests else []
-        notes += [PUBLISHED_NOTE] if "published" in rows.columns and rows["published"].count() else []
+        if "published" in rows.columns and rows["published"].count():
+            notes += [PUBLISHED_NOTE, *published_notes(rows, inputs.results.published)]
         yield NamedTable(
             f"differences-{task}-{metric}",
             f"Differences to the reference: {task}, {metric}",

@@ -311,7 +311,7 @@ def test_published_values_of_adjustment_belong_to_runs(table: int, data: Path) -
     studies += [read_in(data, "adjustment/table-4-ru.yaml")] if table == 4 else []
     studies += [] if LANGUAGES_OF[table] else [read_in(data, f"adjustment/table-{table}.yaml")]
     expected = {
-        (task, "en", target, " ".join(filter(None, column)), {"ner": "token_f1"}.get(task, main_metric(task)))
+        (task, "en", target, " ".join(filter(None, column)), main_metric(task))
         for study in studies
         for task in study.tasks
         for target, given in study.targets.items()

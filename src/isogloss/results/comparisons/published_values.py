@@ -49,6 +49,14 @@ def with_conditions(published: pl.DataFrame) -> pl.DataFrame:
     return published.with_columns(**{name: value for name, value in missing.items() if name not in published.columns})
 
 
+def published_notes(rows: pl.DataFrame, published: pl.DataFrame | None) -> list[str]:
+    """What the published values of these rows mean, such as their metric, where a paper leaves it open."""
+    if published is None or "note" not in published.columns:
+        return []
+    notes = published.filter(pl.col("task").is_in(rows["task"].unique().to_list()))["note"]
+    return [note for note in notes.unique(maintain_order=True) if note]
+
+
 def mean_mismatch(published: Sequence[str] | None, measured: Sequence[str] | None) -> str:
     """Why the mean over measured languages is not comparable with a published mean; "" where it is.
 

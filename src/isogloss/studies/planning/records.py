@@ -8,9 +8,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from isogloss.results.rows.study_reader import read_published
 from isogloss.store.study_records import Record
 from isogloss.studies.planning.plan import Plan
+from isogloss.studies.planning.published_rows import published_rows
 
 
 def record_of(plan: Plan, failed: Mapping[str, str]) -> Record:
@@ -24,7 +24,7 @@ def record_of(plan: Plan, failed: Mapping[str, str]) -> Record:
         reference=study.reference,
         text=next(iter(study.text)),
         continual=next(iter(study.continual)),
-        published=read_published(Path(study.published)).to_dicts() if study.published else None,
+        published=published_rows(study),
         study=study.model_dump(mode="json", exclude_defaults=True),
         command=shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         written=time.time(),

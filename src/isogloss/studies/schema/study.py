@@ -51,7 +51,8 @@ class Study(Part):
     A run is fine-tuned on its source and evaluated on every target; without tasks, models are only measured.
     `reference` is the condition of `changes` that the others are compared with. `settings` are for all runs, for a
     task, for a model, or for a task of a model. `threads` is the number of CPU threads of a run: the last bits of sums
-    depend on it. `networks: discard` removes a fine-tuned network once its run is done.
+    depend on it. `networks: discard` removes a fine-tuned network once its run is done. `published` is a CSV of
+    published values, `published_conditions` the YAML file of the conditions under which they hold.
     """
 
     name: str = Field(pattern=r"^[\w.-]+$")
@@ -76,6 +77,7 @@ class Study(Part):
     distances: WordDistances | None = None
     reference: str = "REF"
     published: str | None = None
+    published_conditions: str | None = None
     threads: Positive = 1
     networks: Literal["keep", "discard"] = "keep"
 
@@ -123,7 +125,7 @@ class Study(Part):
         }
         return {**flat.pop("", {}), **flat}
 
-    @field_validator("published", mode="before")
+    @field_validator("published", "published_conditions", mode="before")
     @classmethod
     def _absolute(cls, value: object, info: ValidationInfo) -> object:
         return absolute(value, info) if isinstance(value, str) and value else value
