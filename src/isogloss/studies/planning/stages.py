@@ -141,6 +141,7 @@ class FineTuningStage(StageOfTask):
     continual: ContinualSpec | None
     kind = "finetuned"
     title = "fine-tuned networks"
+    version = 2
     stores_network = True
     continual_version: ClassVar[int] = 1  # `version` for fine-tuning with continual learning only
 
