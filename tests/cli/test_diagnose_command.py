@@ -36,12 +36,16 @@ def isogloss(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[in
 def test_the_whole_story(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text, err = isogloss(
         capsys, "diagnose", "laboratory", "--lang", "qlj", *LAB, "--seeds", 2, "--remedy", "transliterate",
-        "--finetune", "epochs=3", "batch=4", "--adapt", "settings.length=32", "--workers", 0, "--device", "cpu",
+        "--finetune", "epochs=3", "batch=4", "learning_rate=5e-4", "--bilstm", "epochs=3", "learning_rate=3e-3",
+        "--adapt", "settings.length=32", "--workers", 0, "--device", "cpu",
     )  # fmt: skip
     assert code == 0, err
     assert text.startswith("qlj: Hard\n")
     assert "comparing four systems …" in err
     assert "remedy: transliterate …" in err
+    assert "choosing learning rate and epochs: round 1, 4 settings …" in err
+    assert "settings tried" in text and "(chosen)" in text
+    assert "chosen by 3-fold cross-validation on the 8 training sentences" in text
     assert "done: fine-tuned REF pos qlj seed 1" in err
     assert "With remedies, the model's best system is no longer below a baseline." in text
     recipe = (folder / "diagnosis-qlj" / "recipe.yaml").read_text()
@@ -51,11 +55,12 @@ def test_the_whole_story(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_the_store_may_be_elsewhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = isogloss(
+    code, text, err = isogloss(
         capsys, "diagnose", "laboratory", "--lang", "qlj", *LAB, "--seeds", 2, "--remedy", "none", "--workers", 0,
-        "--device", "cpu", "--store", folder / "shared", "--out", folder / "deep" / "diagnosis",
+        "--no-tune", "--device", "cpu", "--store", folder / "shared", "--out", folder / "deep" / "diagnosis",
     )  # fmt: skip
     assert code == 0, err
+    assert "settings tried" not in text and "choosing learning rate" not in err
     assert (folder / "shared" / "studies").is_dir() and (folder / "deep" / "diagnosis" / "verdict.json").is_file()
 
 

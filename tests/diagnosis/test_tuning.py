@@ -152,6 +152,31 @@ def test_a_system_that_always_fails_is_an_error_and_a_remedy_is_reported(
         diagnose(out=tmp_path / "other")
 
 
+def test_a_loss_that_still_falls_makes_a_verdict_unsure(
+    diagnose: Diagnose, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert diagnose(out=tmp_path / "usual").cautions == ()
+    monkeypatch.setenv("TOY_UNFINISHED", "bilstm")
+    verdict = diagnose(tune=False, out=tmp_path / "untuned")
+    (sentence,) = verdict.cautions
+    assert sentence.startswith("BiLSTM: the training loss still falls") and "3 of 3 networks" in sentence
+    assert sentence in report(verdict) and not verdict.sure
+    assert json.loads((verdict.folder / "verdict.json").read_text())["cautions"] == [sentence]
+    assert diagnose(tune=False, out=tmp_path / "untuned").cautions == (sentence,)  # also when all is read
+    tuned = diagnose()
+    assert tuned.tuning.filter(system="BiLSTM")["epochs"].max() > chosen(tuned)["BiLSTM"][1]  # type: ignore[operator]
+    assert tuned.cautions == ()  # longer training was tried and was no better
+
+
+def test_a_system_that_predicts_one_class_makes_a_verdict_unsure(
+    diagnose: Diagnose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_ONE_CLASS", "plain")
+    verdict = diagnose()
+    assert verdict.cautions == ("fine-tuned: 3 of 3 networks predict one class only: they learnt nothing.",)
+    assert not verdict.sure and verdict.cautions[0] in report(verdict)
+
+
 @pytest.mark.parametrize("dev", ["lab:qlj/dev/20", ()])
 def test_few_labels_are_split_into_folds(diagnose: Diagnose, tmp_path: Path, dev: str | tuple[()]) -> None:
     bank = ig.Laboratory().treebank("qlj", "train", 42)

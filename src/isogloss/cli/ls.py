@@ -181,6 +181,8 @@ def matching_rows(rows: Iterable[Row], text: str) -> list[Row]:
     [('tt', 'Tatar'), ('crh', 'Crimean Tatar')]
     """
     wanted, listed = text.casefold(), list(rows)
+    if not wanted:
+        return listed
     texts = ["\t".join(map(str, row)).casefold() for row in listed]
     named = [text.partition("\t")[0] == wanted for text in texts]
     as_word = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
