@@ -9,7 +9,8 @@ from polars.testing import assert_frame_equal
 
 from isogloss.cli import main
 from isogloss.cli.arguments import files_by_language, spread_lists
-from isogloss.core.errors import UsageError
+from isogloss.core.errors import InputError, UsageError
+from isogloss.corpora.readers import read_parallel
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +149,21 @@ def test_limits_that_make_no_sense(
 ) -> None:
     assert run("similarity", str(folder), "--parallel", *texts[:2], *limits) == 2
     assert message in capsys.readouterr().err
+
+
+def test_more_sentences_than_there_are_and_formats(
+    folder: Path, texts: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = len(Path(texts[0].partition("=")[2]).read_text().splitlines())
+    arguments = ["similarity", "no-such-model", "--parallel", *texts]
+    assert run(*arguments, "--sentences", str(size + 1)) == 2
+    assert f"--sentences: expected at most {size}" in capsys.readouterr().err
+    assert run(*arguments, "--format", "conllu") == 3
+    assert "en.txt:1: expected 10 columns" in capsys.readouterr().err
+    assert run(*arguments, "--format", "fast-align") == 2
+    assert "format of one file per language" in capsys.readouterr().err
+    pairs = tmp_path / "en-fr.data"
+    pairs.write_text("a dog ||| un chien\n", encoding="utf-8")
+    assert len(read_parallel(pairs, format="fast-align")) == 1
+    with pytest.raises(InputError, match="a header of language codes"):
+        read_parallel(pairs, format="parallel-tsv")

@@ -54,7 +54,11 @@ def adjust(
     from isogloss.training.adjustment.adjust import adjust as adjust_model
     from isogloss.training.adjustment.adjust import read_adjustment_log
 
-    corpora = [read_bitext(path, repair)[:pairs] for path in bitext]
+    corpora = [read_bitext(path, repair) for path in bitext]
+    for corpus in corpora:
+        if pairs is not None and pairs > len(corpus):
+            raise UsageError(f"--pairs: expected at most {len(corpus)}, the pairs in {corpus.origin}, got {pairs}")
+    corpora = [corpus[:pairs] for corpus in corpora]
     chosen = parse_layers(layers)
     loaded = load_model(model, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
     with library_warnings(), resumable(folder), training_bar() as show_report:

@@ -15,6 +15,7 @@ from isogloss.cli.arguments import (
     Dtype,
     MaxMemory,
     OffloadFolder,
+    ParallelFormat,
     Repair,
     TrustRemoteCode,
     files_by_language,
@@ -38,6 +39,7 @@ def align(
             "TSV, aligned JSON lines) or folder of aligned treebanks.",
         ),
     ],
+    format: ParallelFormat = None,
     method: Annotated[
         str, Option(help="Method: embedding (vectors of --model), eflomal, or pharaoh (links from files).")
     ] = "embedding",
@@ -103,7 +105,7 @@ def align(
 
     as_pharaoh = output is not None and bare_suffix(output) != ".jsonl"
     _check(layer, unit, gold, output, max_words if as_pharaoh else None)
-    pairs = _read(texts, repair)
+    pairs = _read(texts, repair, format)
     print_repairs(pairs)
     truth = None if gold is None else _read_gold(gold, pairs, gold_base, repair)
     if truth is not None:
@@ -164,20 +166,24 @@ def _check(layer: str | None, unit: str | None, gold: Path | None, output: Path 
         raise UsageError("--max-words leaves out pairs, but a Pharaoh file needs a line for each; use --out FILE.jsonl")
 
 
-def _read(texts: list[str], repair: bool) -> Corpus[AlignedPair]:
+def _read(texts: list[str], repair: bool, format: str | None) -> Corpus[AlignedPair]:
     from isogloss.analysis.alignment import without_links
-    from isogloss.corpora.formats import detect_format
+    from isogloss.core.files import bare_suffix, read_head
+    from isogloss.corpora.formats import aligned_jsonl
     from isogloss.corpora.readers import read_bitext, read_parallel
+
+    def is_bitext(path: Path) -> bool:
+        return aligned_jsonl.recognise(bare_suffix(path), read_head(path, 1))
 
     if len(texts) > 2:
         raise UsageError(f"TEXT: expected one file or two, got {len(texts)}")
     if len(texts) == 2:
         files: Any = files_by_language(texts, "TEXT") if "=" in texts[0] else texts
-        return without_links(read_parallel(files, words=True, repair=repair))
+        return without_links(read_parallel(files, words=True, repair=repair, format=format))
     path = Path(texts[0])
-    if path.is_dir() or (path.is_file() and detect_format(path).kind == "bitext"):
+    if path.is_dir() or format == "aligned-jsonl" or (not format and path.is_file() and is_bitext(path)):
         return without_links(read_bitext(path, repair=repair))
-    return without_links(read_parallel(path, words=True, repair=repair))
+    return without_links(read_parallel(path, words=True, repair=repair, format=format))
 
 
 def _read_gold(path: Path, pairs: Corpus[AlignedPair], base: int | None, repair: bool) -> Corpus[AlignedPair]:

@@ -33,6 +33,15 @@ CorpusFormat = Annotated[
         help="Format of the labelled files (see `isogloss ls formats`); by default the format of each is detected.",
     ),
 ]
+ParallelFormat = Annotated[
+    str | None,
+    Option(
+        "--format",
+        "-f",
+        help="Format of the parallel text: parallel-tsv or fast-align for one file with all languages; text, conllu or "
+        "nli-tsv (premises) for one file per language. By default it is detected.",
+    ),
+]
 Repair = Annotated[bool, Option("--repair", help="Repair or skip broken entries of the input, and list them.")]
 TrustRemoteCode = Annotated[bool, Option("--trust-remote-code", help="Run Python code of the model's repository.")]
 Workers = Annotated[int | None, Option(min=0, help="Number of worker processes; by default as many as fit in memory.")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from isogloss.cli.arguments import Device, Workers, parse_pairs
+from isogloss.cli.arguments import CorpusFormat, Device, Workers, parse_pairs
 from isogloss.cli.screen import err, library_warnings, out, print_written, show_result_table
 from isogloss.cli.training import resumable, study_progress
 from isogloss.core.errors import UsageError
@@ -32,6 +32,7 @@ def diagnose(
         Option(help="Annotated development data, to choose settings and remedies; by default a part of --train."),
     ] = None,
     test: Annotated[list[str] | None, Option(help="Annotated test data, for the final scores.")] = None,
+    format: CorpusFormat = None,
     text: Annotated[list[str] | None, Option(help="Raw text of the language, one sentence per line.")] = None,
     task: Annotated[str, Option(help="Task to fine-tune for (see `isogloss ls tasks`).")] = "pos",
     source: Annotated[
@@ -86,9 +87,13 @@ def diagnose(
     device: Device = None,
 ) -> None:
     """Diagnose how well a model serves a language, which remedies help, and save the best model."""
+    from isogloss.core.registry import check_name
+    from isogloss.corpora.formats import FORMATS
     from isogloss.diagnosis.diagnose import diagnose as run_diagnosis
     from isogloss.store.entries import Store
 
+    if format:
+        check_name(format, FORMATS, "format")
     folder = output or Path(f"diagnosis-{lang}")
     opened = Store(store or folder / "store")
     parts = {"finetune": finetune, "bilstm": bilstm, "adapt": adapt, "pretrain": pretrain}
@@ -96,12 +101,12 @@ def diagnose(
         verdict = run_diagnosis(
             model,
             lang=lang,
-            train=train,
-            dev=dev,
-            test=test,
+            train=in_format(train, format),
+            dev=in_format(dev, format),
+            test=in_format(test, format),
             text=text,
             task=task,
-            source=_sources(source or ()),
+            source=_sources(source or (), format),
             lexicon=lexicon,
             parallel=_parallel(parallel),
             comparable=parse_pairs(comparable or (), "--comparable"),
@@ -168,7 +173,17 @@ def _over(defaults: Options, overrides: Options) -> Options:
     return result
 
 
-def _sources(words: Sequence[str]) -> dict[str, tuple[str, str]]:
+def in_format(files: list[str] | None, format: str | None) -> list[str] | None:
+    """
+    >>> in_format(["train.txt", "hub:name"], "conllu"), in_format(["train.txt"], None)
+    (['conllu:train.txt', 'hub:name'], ['train.txt'])
+    """
+    if not files or not format:
+        return files
+    return [file if file.startswith(("hub:", "lab:")) else f"{format}:{file}" for file in files]
+
+
+def _sources(words: Sequence[str], format: str | None = None) -> dict[str, tuple[str, str]]:
     """Parse `en=train.conllu,dev.conllu`.
 
     >>> _sources(["en=a.conllu,b.conllu"])
@@ -180,6 +195,7 @@ def _sources(words: Sequence[str]) -> dict[str, tuple[str, str]]:
         train, _, dev = files.partition(",")
         if not (train and dev):
             raise UsageError(f"--source: expected {expected}, got '{lang}={files}'")
+        train, dev = in_format([train, dev], format) or (train, dev)
         sources[lang] = (train, dev)
     return sources
 

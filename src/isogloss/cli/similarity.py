@@ -14,6 +14,7 @@ from isogloss.cli.arguments import (
     Dtype,
     MaxMemory,
     OffloadFolder,
+    ParallelFormat,
     TrustRemoteCode,
     files_by_language,
     memory_limits,
@@ -34,6 +35,7 @@ def similarity(
             "with all languages. Repeat the option, or list several after it."
         ),
     ],
+    format: ParallelFormat = None,
     source: Annotated[
         str | None, Option(help="Language that is compared with all others; by default all pairs are compared.")
     ] = None,
@@ -95,7 +97,10 @@ def similarity(
     index_names = [named_index(index_name).name for index_name in split_indexes(index)]
     if neurons and "anc" not in index_names:
         raise UsageError("--neurons needs the index 'anc'; add it to --index")
-    text = _read(parallel)[:sentences]
+    text = _read(parallel, format)
+    if sentences is not None and sentences > len(text):
+        raise UsageError(f"--sentences: expected at most {len(text)}, the size of the parallel text, got {sentences}")
+    text = text[:sentences]
     curves: Curves | None = None
     for model, name in zip(models, _short_names(models), strict=True):
         with library_warnings(), progress_bars(name) as bars:
@@ -140,12 +145,12 @@ def similarity(
     print_written(*(output or ()))
 
 
-def _read(parallel: list[str]) -> ParallelSet:
+def _read(parallel: list[str], format: str | None) -> ParallelSet:
     from isogloss.corpora.readers import read_parallel
 
     if len(parallel) == 1 and "=" not in parallel[0]:
-        return read_parallel(parallel[0])
-    return read_parallel(files_by_language(parallel, "--parallel"))
+        return read_parallel(parallel[0], format=format)
+    return read_parallel(files_by_language(parallel, "--parallel"), format=format)
 
 
 def _short_names(models: list[str]) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from isogloss.core.errors import InputError, UsageError, shown
 from isogloss.core.files import COMPRESSED, Repairs, bare_suffix, read_head, read_lines
+from isogloss.core.registry import check_name
 from isogloss.corpora.corpus import FilePath, garbage_collection_paused
 from isogloss.corpora.formats import conllu
 from isogloss.corpora.formats import nli as nli_formats
@@ -26,32 +27,45 @@ from isogloss.languages.checks import check_language
 from isogloss.languages.codes import UNKNOWN, canonical, is_language, language_of_path, pair_of_path
 
 Sources = Mapping[str, Path]
+FORMATS_OF_FILE = ("parallel-tsv", "fast-align")
+FORMATS_OF_FILES = ("conllu", "nli-tsv", "text")
 
 
-def read_files(paths: Mapping[str, FilePath], *, verses: Path | None, words: bool, repair: bool) -> ParallelSet:
-    """One file per language: treebanks joined by sentence id, `.tsv` of XNLI and text by line, Bibles by verse."""
+def read_files(
+    paths: Mapping[str, FilePath], *, verses: Path | None, words: bool, repair: bool, format: str | None = None
+) -> ParallelSet:
+    """One file per language: treebanks joined by sentence id, `.tsv` of XNLI and text by line, Bibles by verse.
+
+    `format`: one of `FORMATS_OF_FILES`; by default from the suffixes.
+    """
+    if format is not None:
+        check_name(format, FORMATS_OF_FILES, "format of one file per language")
     sources = {check_language(lang): Path(path) for lang, path in paths.items()}
     if len(sources) < len(paths) or not sources:
         raise UsageError(f"parallel text needs one file for each of several languages, got {', '.join(paths)}")
     repairs = Repairs(repair)
-    trees = [bare_suffix(path) == ".conllu" for path in sources.values()]
+    trees = [format == "conllu" or (not format and bare_suffix(path) == ".conllu") for path in sources.values()]
     if any(trees):
         if not all(trees):
             raise UsageError("treebanks and plain text cannot be joined; give .conllu files for all languages or none")
         return join_treebanks(sources, repairs)
-    if all(bare_suffix(path) == ".tsv" for path in sources.values()):
+    if format == "nli-tsv" or (not format and all(bare_suffix(path) == ".tsv" for path in sources.values())):
         return parallel_set(join_premises(sources), sources, repairs, _origin(sources.values()), words)
     verses = verses or _verse_ids_beside(sources.values())
     rows = join_verses(sources, verses, repairs) if verses else join_lines(sources, repairs)
     return parallel_set(rows, sources, repairs, _origin(sources.values()), words)
 
 
-def read_file(path: Path, *, languages: Sequence[str] | None, words: bool, repair: bool) -> ParallelSet:
-    """One file with several languages: `source ||| target` of fast_align, or TSV."""
+def read_file(
+    path: Path, *, languages: Sequence[str] | None, words: bool, repair: bool, format: str | None = None
+) -> ParallelSet:
+    """One file with several languages: `source ||| target` of fast_align, or TSV; detected unless `format` says it."""
+    if format is not None:
+        check_name(format, FORMATS_OF_FILE, "format of one file with all languages")
     languages = [check_language(lang) for lang in languages] if languages else None
     repairs = Repairs(repair)
     head = read_head(path, 10)
-    if head and FAST_ALIGN.recognise(bare_suffix(path), head):
+    if format == FAST_ALIGN.name or (not format and head and FAST_ALIGN.recognise(bare_suffix(path), head)):
         languages = languages or pair_of_path(path)
         if not languages or len(languages) != 2:
             raise UsageError(f"{path}: expected two languages, got {languages}; give languages=('en', 'fr')")

@@ -79,6 +79,7 @@ def read_parallel(
     verses: FilePath | None = None,
     words: bool = False,
     repair: bool = False,
+    format: str | None = None,
 ) -> ParallelSet:
     """Read the same sentences in several languages.
 
@@ -87,16 +88,19 @@ def read_parallel(
     (`corpus.en-fr` for `corpus.en-fr.en` and `corpus.en-fr.fr`), or `hub:…`. Treebanks are joined by sentence id.
     `languages`: the languages of one file, if it does not state them. `verses`: the list of verse ids of eBible files;
     by default `vref.txt` in their folder. `words`: split tokenised text into words at spaces. `repair`: skip rows that
-    are invalid in one of the languages and list them in `.repairs`.
+    are invalid in one of the languages and list them in `.repairs`. `format`: "parallel-tsv" or "fast-align" for one
+    file; "text", "conllu" or "nli-tsv" for one file per language; detected if not given.
     """
     if hub.is_hub(source):
         return hub.read_parallel(str(source), languages=languages, words=words)
     if isinstance(source, (str, os.PathLike)):
         if Path(source).exists():
-            return parallel_files.read_file(Path(source), languages=languages, words=words, repair=repair)
+            path = Path(source)
+            return parallel_files.read_file(path, languages=languages, words=words, repair=repair, format=format)
         source = parallel_files.moses_pair(Path(source))
     files = source if isinstance(source, Mapping) else parallel_files.files_by_language(source)
-    return parallel_files.read_files(files, verses=Path(verses) if verses else None, words=words, repair=repair)
+    verse_ids = Path(verses) if verses else None
+    return parallel_files.read_files(files, verses=verse_ids, words=words, repair=repair, format=format)
 
 
 def read_alignment(

@@ -29,6 +29,7 @@ from isogloss.diagnosis.difficulty import (
 from isogloss.diagnosis.inputs import (
     CorpusInput,
     Sources,
+    check_labels,
     collect_inputs,
     default_sizes,
     labelled_sources,
@@ -126,6 +127,7 @@ def diagnose(
     sources = labelled_sources(source or {}, folder)
     if not inputs.train and not sources:
         raise UsageError("no labelled data: expected train, dev and test, or source")
+    check_labels(inputs, sources)
     inputs = with_code_switching(inputs, sources, lexicon, folder)
     report_progress = on_progress or (lambda sentence: None)
     report_progress("inspecting the tokenizer and related languages")

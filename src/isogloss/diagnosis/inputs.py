@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from isogloss.core.errors import UsageError
+from isogloss.core.errors import UsageError, raise_all
 from isogloss.corpora.corpus import AnyCorpus, Corpus
 from isogloss.corpora.lab.languages import LANGUAGES
 from isogloss.corpora.readers import read_lexicon
@@ -18,8 +19,9 @@ from isogloss.languages.scripts import LATIN_SCRIPT, script_of
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.loading.save import save_model
 from isogloss.studies.execution.corpora import read_corpora
-from isogloss.studies.schema.references import TRANSLITERATED
+from isogloss.studies.schema.references import TRANSLITERATED, split_format
 from isogloss.tasks import TASKS
+from isogloss.tasks.labelled import label_errors, label_facts, label_warnings
 from isogloss.text.changes.code_switching import code_switch
 
 CorpusInput = AnyCorpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
@@ -127,7 +129,30 @@ def references(name: str, corpus: CorpusInput, folder: Path) -> tuple[str, ...]:
         return (str(path.absolute()),)
     corpus_list = [corpus] if isinstance(corpus, str | os.PathLike) else corpus
     names = [os.fspath(reference) for reference in corpus_list]
-    return tuple(n if n.startswith(("hub:", "lab:")) else str(Path(n).expanduser().absolute()) for n in names)
+    return tuple(n if n.startswith(("hub:", "lab:")) else _absolute(n) for n in names)
+
+
+def _absolute(reference: str) -> str:
+    format, path = split_format(reference)
+    located = str(Path(path).expanduser().absolute())
+    return f"{format}:{located}" if format else located
+
+
+def check_labels(inputs: DiagnosisInputs, sources: Sources) -> None:
+    """One error for all corpora without labels, before a model is loaded; partly labelled ones are warnings."""
+    task = TASKS[inputs.task]
+    corpora = {"train": inputs.train, "dev": inputs.dev, "test": inputs.test}
+    files = {role: (inputs.lang, references) for role, references in corpora.items()}
+    for lang, (train, dev) in sources.items():
+        files |= {f"{lang} train": (lang, train), f"{lang} dev": (lang, dev)}
+    facts = {
+        f"{role}, {reference}": label_facts(task, read_corpora([reference], task.corpus, lang=lang))
+        for role, (lang, role_references) in files.items()
+        for reference in role_references
+    }
+    raise_all(label_errors(facts, {}))
+    for warning in label_warnings(facts, {}):
+        warnings.warn(warning, stacklevel=3)
 
 
 def _model_reference(model: LoadedModel | str | os.PathLike[str], folder: Path) -> str:

@@ -256,3 +256,17 @@ def test_a_corpus_is_read_once_for_a_store(files: Path, monkeypatch: pytest.Monk
     (files / "unlabelled.conllu").write_text(TREE.format(tag="NOUN"))
     with pytest.raises(AssertionError, match="read again"):
         errors_of(data, store)
+
+
+def test_a_reference_may_name_its_format(files: Path) -> None:
+    """Lines of word and tag without a suffix are not recognised as NER unless the study says it."""
+    (files / "entities.data").write_text("Ada B-PER\nsings O\n\n" * 3)
+    plain, named = str(files / "entities.data"), f"ner-space:{files / 'entities.data'}"
+    data = {**SMALL, "model": "laboratory", "task": "ner", "sources": {"en": {"train": named, "dev": named}}}
+    assert errors_of({**data, "targets": {"en": named}}) == []
+    (error,) = errors_of({**data, "targets": {"en": f"panx:{plain}"}})
+    assert "entities.data:1: expected" in error
+    (missing,) = errors_of({**data, "targets": {"en": f"ner-space:{files / 'nowhere'}"}})
+    assert "nowhere: expected a file that can be read" in missing
+    first, second = (planned({**data, "targets": {"en": name}}, device="cpu").runs[0] for name in (plain, named))
+    assert first.evaluation != second.evaluation

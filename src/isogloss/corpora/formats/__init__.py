@@ -54,4 +54,5 @@ def detect_format(path: FilePath, kind: str | None = None) -> Format[Any]:
         if format.recognise(bare_suffix(path), head):
             return format
     names = ", ".join(format.name for format in formats_of(kind))
-    raise InputError(Path(path), f"one of the formats {names}", "none of them", advice="name it with --format")
+    advice = "name it: --format NAME, or NAME:FILE in a study"
+    raise InputError(Path(path), f"one of the formats {names}", "none of them", advice=advice)

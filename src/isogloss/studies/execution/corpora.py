@@ -13,7 +13,7 @@ from isogloss.corpora.kinds.bitext import AlignedPair
 from isogloss.corpora.kinds.kind import LabSelection
 from isogloss.corpora.parallel import ParallelSet
 from isogloss.languages.codes import canonical, is_language
-from isogloss.studies.schema.references import LAB, TRANSLITERATED, mixed_parts
+from isogloss.studies.schema.references import LAB, TRANSLITERATED, mixed_parts, split_format
 
 
 def read_corpora(references: Sequence[str], kind: str, *, lang: str | None = None) -> AnyCorpus:
@@ -39,7 +39,11 @@ def read_parallel(files: Mapping[str, str]) -> ParallelSet:
 
     matches = [match for match in map(LAB.fullmatch, files.values()) if match]
     if not matches:
-        return readers.read_parallel(files.get("") or dict(files))
+        formats = {lang: split_format(reference)[0] for lang, reference in files.items()}
+        if len(set(formats.values())) > 1:
+            raise UsageError(f"parallel: expected the same format for every language, got {formats}")
+        paths = {lang: split_format(reference)[1] for lang, reference in files.items()}
+        return readers.read_parallel(paths.get("") or paths, format=next(iter(formats.values())))
     if len(matches) < len(files):
         raise UsageError("parallel: either all languages come from the laboratory or none does")
     selections = {(match["split"], int(match["number"]), int(match["seed"] or 0)) for match in matches}
@@ -71,10 +75,10 @@ def _read(reference: str, kind: str, lang: str | None) -> AnyCorpus:
 
 
 def _from_file(reference: str, kind: str, lang: str | None) -> AnyCorpus:
-    stated = KINDS[kind].language_in_name
-    if stated and stated.search(Path(reference).name):
+    stated, (format, path) = KINDS[kind].language_in_name, split_format(reference)
+    if stated and stated.search(Path(path).name):
         lang = None  # the file name states the language, which may differ from the one in the target's name
-    return readers.read_kind(reference, kind, lang=lang)
+    return readers.read_kind(path, kind, format, lang=lang)
 
 
 def _from_laboratory(reference: str, kind: str) -> AnyCorpus:

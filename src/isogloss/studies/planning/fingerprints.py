@@ -22,7 +22,7 @@ from isogloss.core.files import packed_instead
 from isogloss.core.hashing import digest, file_hash
 from isogloss.corpora.lab import LABORATORY_VERSION
 from isogloss.store.entries import Store, write_atomically
-from isogloss.studies.schema.references import LAB, TRANSLITERATED, Part, Reference, mixed_parts
+from isogloss.studies.schema.references import LAB, TRANSLITERATED, Part, Reference, mixed_parts, split_format
 from isogloss.studies.schema.study import BILSTM
 from isogloss.studies.schema.text_changes import TEXT_CHANGES
 
@@ -91,6 +91,9 @@ class Fingerprints:
             return digest("mixed", *self.corpus(parts))  # a missing part is reported under its name
         if LAB.fullmatch(reference):
             return f"{reference} {LABORATORY_VERSION}"
+        format, path = split_format(reference)
+        if format:
+            return digest(format, self._path_hash(Path(path)))
         return reference if reference.startswith("hub:") else self._path_hash(Path(reference))
 
     def _model(self, name: str) -> str:

@@ -4,7 +4,8 @@ A corpus is named by a path (relative to the folder of the study file, or to the
 command line), by `hub:NAME`, or by `lab:LANGUAGE/SPLIT/NUMBER[@SEED]` for items of the laboratory; the task decides
 which kind of corpus is read. `mixed:FIRST|SECOND` combines two parallel corpora: inference pairs of the first with the
 premise or the hypothesis of the second, or questions of the first about the paragraphs of the second.
-`transliterated:CORPUS` is a corpus in the script that suits its language.
+`transliterated:CORPUS` is a corpus in the script that suits its language. `FORMAT:PATH` names the format of a file
+(see `isogloss ls formats`), where it is not detected.
 """
 
 from __future__ import annotations
@@ -97,7 +98,21 @@ def reference(value: object, info: ValidationInfo, multilingual: bool = False) -
         _check_lab(value, multilingual)
     if value.startswith(("hub:", "lab:")):
         return Reference(value)
-    return Reference(absolute(value, info))
+    format, path = split_format(value)
+    located = absolute(CliValue(path) if isinstance(value, CliValue) else path, info)
+    return Reference(f"{format}:{located}" if format else located)
+
+
+def split_format(reference: str) -> tuple[str | None, str]:
+    """The format that a reference names, if any, and the path.
+
+    >>> split_format("nli-tsv:/data/pairs.txt"), split_format("/data/pairs.tsv")
+    (('nli-tsv', '/data/pairs.txt'), (None, '/data/pairs.tsv'))
+    """
+    from isogloss.corpora.formats import FORMATS
+
+    name, mark, path = reference.partition(":")
+    return (name, path) if mark and name in FORMATS else (None, reference)
 
 
 def mixed_parts(reference: str) -> list[str]:
