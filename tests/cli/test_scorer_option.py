@@ -16,7 +16,7 @@ from isogloss.results.comparisons.marks import with_marks
 from isogloss.results.rows.results import RESULT_COLUMNS, Results
 from isogloss.results.rows.stored_rows import read_rows
 from isogloss.results.tables.tables import delta_table, score_table
-from isogloss.studies.execution.run_study import run_study
+from isogloss.studies.execution.run_study import check_plan, planned, run_study
 from isogloss.studies.planning.planner import plan_study
 from isogloss.studies.schema.study_file import study_of
 
@@ -114,6 +114,20 @@ def test_studies_choose_scorers_and_show_them(world: Path) -> None:
     assert not first.stages.keys() & second.stages.keys()
     with pytest.raises(IsoglossError, match=r"a scorer for the task qa for 'settings.scorer', got 'squad' for pos"):
         study_of({**study(world, scorer="squad"), "task": "pos"})
+
+
+def test_studies_that_no_single_script_can_score_are_refused_before_training(world: Path) -> None:
+    squad, mlqa = str(world / "squad.de.json"), str(world / "mlqa.de.json")
+    joined = {**study(world), "targets": {"de": [squad, mlqa]}}
+    (error,) = check_plan(planned(joined, device="cpu"), None).errors
+    assert "expected one data set, got questions for the scorers mlqa and squad" in str(error)
+    chosen = {**joined, "settings": {"qa": {"scorer": "squad"}}}
+    assert not check_plan(planned(chosen, device="cpu"), None).errors
+    russian = {**study(world, qa={"scorer": "mlqa"}), "targets": {"ru": squad}}
+    assert "the scorer mlqa is for paragraphs in" in str(check_plan(planned(russian, device="cpu"), None).errors[0])
+    unknown = {**study(world), "targets": {"de": str(world / "quiz.de.json")}}
+    (warning,) = check_plan(planned(unknown, device="cpu"), None).warnings
+    assert "scored with the SQuAD script" in warning
 
 
 def test_laboratory_answers_keep_their_identity_and_files_do_not(world: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from isogloss.studies.schema.references import LAB, TRANSLITERATED, for_task
 from isogloss.studies.schema.text_changes import TextChange
 from isogloss.tasks import TASKS
 from isogloss.tasks.labelled import LabelFacts, label_errors, label_facts, label_warnings
+from isogloss.tasks.scoring import with_scorer
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class CorpusChecks:
         study = self.context.study
         for task, source in itertools.product(study.tasks, study.sources):
             self.check_labels(task, source)
+            self.check_scorers(task, source)
         for model, text in itertools.product(study.models.values(), study.text.values()):
             self.check_text_changes((*model.text, *text))
         for _, intervention in self.context.interventions():
@@ -55,6 +58,24 @@ class CorpusChecks:
             findings.add(error)
         for warning in label_warnings(facts, learned):
             findings.warn(f"{task}: {warning}")
+
+    def check_scorers(self, task: str, source: str) -> None:
+        """Every corpus that predictions are compared with can be scored by one script, for tasks that have several."""
+        study, findings = self.context.study, self.context.findings
+        if not TASKS[task].scorers:
+            return
+        corpora = [(source, study.sources[source].dev), *study.targets.items()]
+        scorers = dict.fromkeys(study.scorer_of(task, model) for model in study.models)
+        for (name, by_task), scorer in itertools.product(corpora, scorers):
+            references = for_task(by_task, task)
+            with findings.collecting(), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                if references and self.context.is_readable(references):
+                    parts, lang = list(map(sampled, references)), language_of_name(name)
+                    corpus = read_corpora(parts, TASKS[task].corpus, lang=lang)
+                    with_scorer(TASKS[task], scorer).check_gold(corpus)
+            for message in dict.fromkeys(str(warning.message) for warning in caught):
+                findings.warn(f"{task}: {message}")
 
     def check_text_changes(self, changes: Sequence[TextChange]) -> None:
         """Text changes can be applied to some items of every corpus: packages, lexicons, kinds of corpora."""

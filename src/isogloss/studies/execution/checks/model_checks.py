@@ -77,7 +77,7 @@ class ModelChecks:
     def check_settings(self, name: str, entry: ModelEntry) -> None:
         """The settings of every fine-tuning are consistent."""
         for task in self.study.tasks:
-            values, declared = self.study.settings_of(task, name), TASKS[task]
+            values, declared = self.study.training_settings(task, name), TASKS[task]
             parts = declared.bilstm if entry.base == BILSTM else None
             defaults = parts.defaults if parts else declared.defaults
             self._attempt(lambda defaults=defaults, values=values: settings_for(defaults, **values), ("settings",))
