@@ -133,7 +133,7 @@ def test_the_version_tells_of_new_runs(tmp_path: Path) -> None:
 def test_a_run_has_scores_gaps_and_links_to_sentences(client: FlaskClient) -> None:
     found = page(client, "/run", run=RUNS[0])
     said = " ".join(Parsed(found).said.split())
-    assert "fr accuracy 80.00 15.00 10" in said
+    assert "fr accuracy 80.00 15.00 source test 10" in said
     assert "torch 2.0" in said
     assert any(link.startswith("/sentences?") and "target=ug" in link for link in Parsed(found).links())
     assert f"/compare?run={quote(RUNS[1]).replace('%20', '+')}" not in found

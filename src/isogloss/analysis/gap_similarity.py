@@ -54,7 +54,7 @@ def gap_similarity(
 
 
 def gaps_beside_similarity(rows: pl.DataFrame, curves: pl.DataFrame) -> pl.DataFrame:
-    """The `gap` (mean over seeds) and `similarity` of each target, for correlation and prediction.
+    """The `gap` (mean over seeds; `gap_to` the test or dev set of the source) and `similarity` of each target.
 
     A curve is joined with the runs of its model and source, and of its study, changes and task if it has these columns.
     """
@@ -82,7 +82,7 @@ def cross_lingual_gaps(rows: pl.DataFrame) -> pl.DataFrame:
         raise UsageError(f"a gap needs a score in the source language: no test or dev set of '{source}' was scored")
     gaps = gaps.drop_nulls("gap")  # of targets that were scored by another script than the source
     return gaps.group_by([*EXPERIMENT, "target", "metric"], maintain_order=True).agg(
-        gap=pl.col("gap").sort_by("seed").mean()
+        gap=pl.col("gap").sort_by("seed").mean(), gap_to=pl.col("gap_to").unique().sort().str.join(" and ")
     )
 
 
@@ -98,7 +98,7 @@ def _join_curves(gaps: pl.DataFrame, curves: pl.DataFrame) -> pl.DataFrame:
     both = pl.concat([layer_means.with_columns(layer=pl.lit(None, pl.Int64)), by_layer], how="diagonal")
     finite = both.filter(pl.col("similarity").is_finite())
     beside = gaps.join(finite, on=["model", "source", "target", *run_columns])
-    return beside.select(*EXPERIMENT, "target", "metric", "gap", *CURVE_KEYS, "similarity")
+    return beside.select(*EXPERIMENT, "target", "metric", "gap", "gap_to", *CURVE_KEYS, "similarity")
 
 
 def _describe_keys(frame: pl.DataFrame) -> str:

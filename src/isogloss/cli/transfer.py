@@ -32,7 +32,13 @@ def transfer(
     task: Annotated[str, Option(help="Task to fine-tune for (see `isogloss ls tasks`).")],
     train: Annotated[Path, Option(help="Training corpus in the source language.")],
     dev: Annotated[Path, Option(help="Development corpus in the source language; the best epoch is chosen on it.")],
-    test: Annotated[list[str], Option(help="TARGET=FILE for every test set; include the source language for gaps.")],
+    test: Annotated[
+        list[str],
+        Option(
+            help="TARGET=FILE for every test set. Gaps are to the test set of the source language if it is among them, "
+            "otherwise to its development set."
+        ),
+    ],
     source: Annotated[str | None, Option(help="Code of the source language; by default from the file names.")] = None,
     seeds: Annotated[str, Option(help="Number of seeds, or a list: 5 means 0,1,2,3,4; '3,' means seed 3.")] = "1",
     settings: SettingValues,
@@ -84,6 +90,7 @@ def transfer(
     from isogloss.models.interventions.reinit import reinit as reinit_layers
     from isogloss.models.loading.load import load_model
     from isogloss.results.rows.files import check_suffix
+    from isogloss.results.rows.results import gap_heading
     from isogloss.studies.execution.corpora import language_of_name
     from isogloss.tasks import TASKS
     from isogloss.tasks.bilstm import task_for_model
@@ -156,7 +163,8 @@ def transfer(
         return
     scorer = ["scorer"] if chosen_task.scorers else []
     columns = ("target", "metric", *scorer, "mean", "sd", "gap", "seeds", "n", "unknown", "characters_per_token")
-    table = results.table().select(*columns)
+    table = results.table()
+    table = table.select(*columns).rename({"gap": gap_heading(table["gap_to"])})
     show_frame(f"{chosen_task.name}, trained on {results.frame['source'][0]}", table, ".4g")
     for path in write or ():
         results.write(path)

@@ -111,8 +111,9 @@ def gap_section(inputs: ReportInputs, statistics: ReportStatistics) -> Section:
         (
             f"Spearman's ρ of gap and similarity over {gap_rows.height} languages: {correlations or undefined}. "
             f"{_correlation_summary(rows)}",
-            f"The gap to {language_label(SOURCE)} ranges from {points(low['gap'])} points in "
-            f"{language_label(low['target'])} to {points(high['gap'])} in {language_label(high['target'])}. Similarity "
+            f"The gap to the {low['gap_to']} set of {language_label(SOURCE)} ranges from {points(low['gap'])} points "
+            f"in {language_label(low['target'])} to {points(high['gap'])} in {language_label(high['target'])}. "
+            "Similarity "
             "is the mean over all layers before fine-tuning.",
         ),
         image=render_chart(figure, f"The gap of each language against its {MATCHING}") if figure else None,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from isogloss.report.inputs import ReportInputs
 from isogloss.results.rows.curves import CURVE_VALUES, FINAL_NORM
+from isogloss.results.rows.results import gap_heading
 
 SCORE_SERIES = ["study", "model", "changes", "task", "source", "metric"]
 CURVE_SERIES = ["study", "model", "changes", "task", "when", "source", "index"]
@@ -40,6 +41,7 @@ class ScoreSeries(_Series):
     mean: Integers
     sd: Integers
     gap: Integers
+    gap_to: str
 
 
 class CurveSeries(_Series, total=False):
@@ -86,10 +88,11 @@ def chart_data(inputs: ReportInputs, scores: pl.DataFrame) -> ChartData:
 
 
 def _scores(scores: pl.DataFrame, targets: dict[str, int]) -> list[ScoreSeries]:
-    groups = scores.group_by(SCORE_SERIES, maintain_order=True).agg("target", "mean", "sd", "gap").to_dicts()
+    groups = scores.group_by(SCORE_SERIES, maintain_order=True).agg("target", "mean", "sd", "gap", "gap_to").to_dicts()
     for group in groups:
         group["target"] = [targets[name] for name in group["target"]]
         group |= {name: _scaled(np.array(group[name], float), SCORE_SCALE) for name in ("mean", "sd", "gap")}
+        group["gap_to"] = gap_heading(pl.Series(group["gap_to"], dtype=pl.String))
     return cast("list[ScoreSeries]", groups)
 
 

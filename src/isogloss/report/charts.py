@@ -129,12 +129,15 @@ def _by_position(*values: object) -> VegaSpec:
     return {"expr": f"{json.dumps(values)}[(datum.position - 1) % {len(values)}]"}
 
 
-def gap_spec() -> VegaSpec:
-    """The gap of each target against its similarity; a line connects the points of a target in two experiments."""
+def gap_spec(heading: str = "gap") -> VegaSpec:
+    """The gap of each target against its similarity; a line connects the points of a target in two experiments.
+
+    `heading` says what the gap is the difference to, such as "gap to source test".
+    """
     scale: VegaSpec = {"zero": False, "nice": False, "padding": 20}
     axes = {
         "x": {"field": "similarity", "type": "quantitative", "scale": scale, "axis": {"tickCount": 8}},
-        "y": {"field": "gap", "type": "quantitative", "title": "gap (points)", "scale": scale},
+        "y": {"field": "gap", "type": "quantitative", "title": f"{heading} (points)", "scale": scale},
     }
     return _spec(
         "Cross-lingual gap against similarity, one point for each target language",

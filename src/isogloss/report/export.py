@@ -21,7 +21,7 @@ from isogloss.report.statistics import ReportStatistics
 from isogloss.report.tables import NamedTable, tables
 from isogloss.results.figures.vega import VegaSpec, vega_converter
 from isogloss.results.rows.curves import CURVE_VALUES
-from isogloss.results.rows.results import NO_INTERVENTION
+from isogloss.results.rows.results import NO_INTERVENTION, gap_heading
 from isogloss.results.tables.formats import comma_separated, latex, markdown
 from isogloss.results.tables.points import POINTS_PER_UNIT
 
@@ -158,9 +158,10 @@ def _gap_figures(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator
     for values, rows in gaps.group_by(key, maintain_order=True):
         properties = dict(zip(key, map(str, values), strict=True))
         target, gap = pl.col("target").str.slice(0, MAX_NAME_CHARACTERS), pl.col("gap") * POINTS_PER_UNIT
+        heading = gap_heading(rows["gap_to"])
         points = rows.select(target, "similarity", gap=gap).with_columns(experiment=pl.lit(""), name="target")
         name = "-".join(["gap", *(properties[name] for name in distinct)])
-        yield name, _with_rows(gap_spec(), points.to_dicts())
+        yield name, _with_rows(gap_spec(heading), points.to_dicts())
 
 
 def _with_rows(spec: VegaSpec, rows: Sequence[ChartRow]) -> VegaSpec:

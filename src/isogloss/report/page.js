@@ -219,6 +219,8 @@ const curves = {
       const rho = spearman(added.map((row) => row.similarity), added.map((row) => row.gap));
       if (rho !== null) notes.push(`${experiment}: Spearman’s ρ = ${rho.toFixed(2).replace("-", "−")} over ${added.length} languages.`);
     }
+    const headings = [...new Set(this.selected().flatMap(([series]) => scored.filter((s) => s.model === series.model).map((s) => s.gap_to)))];
+    specs.gaps.encoding.y.title = `${headings.length === 1 ? headings[0] : "gap"} (points)`;
     const layers = `Similarity: mean over layers ${byId("from").value} to ${byId("to").value}. `;
     return draw("gaps", rows, rows.length ? layers + notes.join(" ") : "There are no scores for these curves.");
   },

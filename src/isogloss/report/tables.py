@@ -15,6 +15,7 @@ from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
 from isogloss.results.comparisons.marks import stars_note
 from isogloss.results.comparisons.published_values import published_notes
 from isogloss.results.rows.curves import Curves
+from isogloss.results.rows.results import gap_heading
 from isogloss.results.tables.curve_summary import curve_table
 from isogloss.results.tables.points import POINTS_PER_UNIT
 from isogloss.results.tables.tables import Cell, Table, delta_table, frame_table
@@ -83,13 +84,16 @@ def _scores(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[Name
         published = ["published"] if scores["published"].count() else []
         columns = ["mean", *published, "sd", "gap", "gap_sd"]
         in_points = scores.with_columns(pl.col(name) * POINTS_PER_UNIT for name in columns)
-        shown = in_points.select(*distinct, "target", *scorer, *columns, "seeds", "n")
+        heading = gap_heading(scores["gap_to"])
+        gap_to = ["gap_to"] if heading == "gap" else []
+        shown = in_points.select(*distinct, "target", *scorer, *columns, *gap_to, "seeds", "n")
+        headings = {"gap": heading, "gap_sd": "gap sd", **({"gap_to": "gap to source"} if gap_to else {})}
         yield NamedTable(
             f"scores-{task}-{metric}",
             f"Scores: {task}, {metric}",
-            "In points: mean and standard deviation over seeds, and gap to the score in the source language. "
-            "n: items of the test set.",
-            with_mismatches(frame_table(shown.rename({"gap_sd": "gap sd"})), "published", scores["mismatch"]),
+            "In points: mean and standard deviation over seeds, and gap: difference to the score in the source "
+            "language, on its test set, or on its dev set where it has no test set. n: items of the test set.",
+            with_mismatches(frame_table(shown.rename(headings)), "published", scores["mismatch"]),
             main=inputs.reference is None and statistics.main_metrics[str(task)] == metric,
         )
 

@@ -106,7 +106,7 @@ def test_scores_of_one_column_stand_beside_published_ones() -> None:
     rows = result_rows({key: value for key, value in SCORES.items() if key[0] == "REF"})
     scores = with_published(Results(rows).table().with_columns(change="changes"), PUBLISHED)
     assert texts(score_table(scores)) == [
-        ["source-target", "mean", "sd", "gap", "seeds"],
+        ["source-target", "mean", "sd", "gap to source test", "seeds"],
         ["en-en", "91.00 (96.51)", "1.41", "0.00", "2"],
         ["en-fr", "62.00", "2.83", "29.00", "2"],
     ]

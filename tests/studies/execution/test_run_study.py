@@ -379,7 +379,7 @@ def test_tables_are_written(bert: Path, tmp_path: Path) -> None:
     assert "79.37" in (tmp_path / "table.md").read_text()
     assert len(pl.read_parquet(tmp_path / "rows.parquet")) == len(results.frame)
     one = run(study(bert, changes={"REF": []}, published=str(published)), tmp_path / "store").paper_table()
-    assert one.head == ("source-target", "mean", "sd", "gap", "seeds")
+    assert one.head == ("source-target", "mean", "sd", "gap to source test", "seeds")
     assert [row[1].published for row in one.body] == ["", "79.37"]
     assert one.mismatches == ["the model, data and recipe of the published value are not declared"]
     other = study(bert, changes={"1": [{"reinit": "1"}]}, reference="1", published=str(published))

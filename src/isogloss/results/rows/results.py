@@ -35,6 +35,16 @@ def with_scorer_names(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(scorer)
 
 
+def gap_heading(gap_to: pl.Series) -> str:
+    """The heading of a column of gaps: what they are the difference to, where it is the same for all.
+
+    >>> gap_heading(pl.Series(["test", "test"])), gap_heading(pl.Series(["test", "dev"]))
+    ('gap to source test', 'gap')
+    """
+    kinds = [kind for kind in gap_to.drop_nulls().unique() if kind]
+    return f"gap to source {kinds[0]}" if len(kinds) == 1 else "gap"
+
+
 @dataclass(frozen=True)
 class Results:
     """The return value of `ig.transfer`. Results of several models, tasks or interventions add with `+`.
@@ -65,13 +75,14 @@ class Results:
     def gaps(self) -> pl.DataFrame:
         """The test rows with `gap`: the same run's score in the source language minus this one.
 
-        The source score is that of the source's test set, or of its dev set where it has no test set.
+        The source score is that of the source's test set, or of its dev set where it has no test set: `gap_to` is
+        "test" or "dev". The epoch was selected on the dev set, so that a gap to it is somewhat too large.
         """
         frame = with_scorer_names(self.frame)
         in_source = frame.filter(pl.col("target") == pl.col("source")).sort("split", descending=True)
         key = ["run", "metric", "scorer"]  # scores of different scorers are not comparable
         in_source = in_source.unique(key, keep="first", maintain_order=True)  # "test" before "dev"
-        source_scores = in_source.select(*key, pl.col("value").alias("source_score"))
+        source_scores = in_source.select(*key, source_score="value", gap_to="split")
         tests = frame.filter(pl.col("split") == "test")
         rows = tests.join(source_scores, on=key, how="left", maintain_order="left")
         return rows.with_columns(gap=pl.col("source_score") - pl.col("value")).drop("source_score")
@@ -87,15 +98,17 @@ class Results:
             sd=pl.col("value").std(),
             gap=pl.col("gap").mean(),
             gap_sd=pl.col("gap").std(),
+            gap_to=pl.col("gap_to").drop_nulls().unique().sort(descending=True).str.join(" and "),
             seeds=pl.len(),
             n=pl.col("n").first(),
             **{name: pl.col(name).first() for name in READABILITY_COLUMNS if name in rows.columns},
         )
 
     def gap(self, metric: str | None = None) -> pl.DataFrame:
-        """The cross-lingual gap to each target except the source: mean and standard deviation over seeds."""
+        """The cross-lingual gap of each target except the source: mean and standard deviation over seeds, and `gap_to`,
+        whether it is the difference to the score on the test set or on the dev set of the source."""
         table = self.table(metric).filter(pl.col("target") != pl.col("source"))
-        return table.select(*EXPERIMENT, "target", "metric", "scorer", "gap", "gap_sd", "seeds")
+        return table.select(*EXPERIMENT, "target", "metric", "scorer", "gap", "gap_sd", "gap_to", "seeds")
 
     def deltas(self, reference: str = "REF", *, test: str = "crossed") -> pl.DataFrame:
         """The difference of each condition to the reference, by target: see `results.comparisons.differences`."""

@@ -13,6 +13,7 @@ from functools import cached_property
 import polars as pl
 
 from isogloss.results.comparisons.deltas import CELL, REFERENCE
+from isogloss.results.rows.results import gap_heading
 from isogloss.results.tables.cell_colours import PRINTED_DECIMALS, cell_class, legend
 from isogloss.results.tables.points import POINTS_PER_UNIT, fixed
 
@@ -114,14 +115,24 @@ def score_table(frame: pl.DataFrame) -> Table:
 
     As in `delta_table`, published values are in parentheses and columns with a single value are omitted.
     """
-    distinct = _distinct_columns(frame)
+    distinct, heading = _distinct_columns(frame), gap_heading(frame["gap_to"])
     body = []
     for row in frame.iter_rows(named=True):
         mean = _with_published(Cell(_points(row["mean"]), number=True), row, "reference")
-        numbers = (*(_points(row[name]) for name in ("sd", "gap")), str(row["seeds"]))
+        numbers = (Cell(_points(row[name]), number=True) for name in ("sd", "gap"))
         names = (*(row[name] for name in distinct), f"{row['source']}-{row['target']}")
-        body.append((*map(Cell, names), mean, *(Cell(text, number=True) for text in numbers)))
-    return Table((*distinct, "source-target", "mean", "sd", "gap", "seeds"), tuple(body))
+        gap_to = (Cell(row["gap_to"]),) if heading == "gap" else ()
+        body.append((*map(Cell, names), mean, *numbers, *gap_to, Cell(str(row["seeds"]), number=True)))
+    head = (
+        *distinct,
+        "source-target",
+        "mean",
+        "sd",
+        heading,
+        *(("gap to source",) if heading == "gap" else ()),
+        "seeds",
+    )
+    return Table(head, tuple(body))
 
 
 def _distinct_columns(frame: pl.DataFrame) -> list[str]:
