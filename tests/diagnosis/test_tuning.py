@@ -54,7 +54,7 @@ def test_the_published_recipe_and_the_best_one_give_different_verdicts(diagnose:
     untuned = diagnose(tune=False, out=tmp_path / "untuned")
     assert (untuned.level, untuned.best) == ("Undecided", "BiLSTM")
     assert untuned.tuning.is_empty() and untuned.selection == ""
-    assert "Settings were not searched" in report(untuned)
+    assert "Learning rates and epochs were not searched" in report(untuned)
     verdict = diagnose()
     assert (verdict.level, verdict.best) == ("Easy", "fine-tuned")
     assert chosen(verdict) == {"fine-tuned": (pytest.approx(2e-4), 12), "BiLSTM": (pytest.approx(3e-3), 30)}

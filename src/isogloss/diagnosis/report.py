@@ -59,7 +59,7 @@ TUNING_NOTE = (
     "the rates for twice as many epochs, until the score no longer rises; then rates next to the best one are tried. "
     "The search has the first seed; all seeds train with its choice."
 )
-NO_TUNING_NOTE = "Settings were not searched: with others, another system may be better."
+NO_TUNING_NOTE = "Learning rates and epochs were not searched: with others, another system may be better."
 SIGNIFICANCE_NOTE = (
     "Differences are tested with seeds and test sentences as crossed random effects (min F′, Clark 1973); significant: "
     "p below .05 after Holm’s correction for all comparisons."
@@ -90,14 +90,16 @@ def summary(verdict: Verdict) -> Iterator[str]:
         yield f"Recommended: {verdict.best}. This is a rule, not a measurement: there is no labelled data."
     else:
         yield f"Best system, chosen {verdict.selection or 'on the dev set'}: {verdict.best}."
+        if not verdict.selection:
+            yield NO_TUNING_NOTE
 
 
 def _how_compared(verdict: Verdict) -> tuple[str, ...]:
     scores = f"Mean {verdict.metric} in points; 95 % intervals over seeds in brackets."
-    selected = f"Settings and systems were chosen {verdict.selection}." if verdict.selection else NO_TUNING_NOTE
+    selected = [f"Settings and systems were chosen {verdict.selection}."] if verdict.selection else []
     seeds = verdict.differences["seeds"].max()  # None without differences
     notes = () if seeds is None else (SIGNIFICANCE_NOTE, SINGLE_SEED_NOTE) if seeds == 1 else (SIGNIFICANCE_NOTE,)
-    return (scores, selected, *notes) if not verdict.estimate else (scores, *notes)
+    return (scores, *selected, *notes)
 
 
 def system_table(verdict: Verdict) -> Table:
