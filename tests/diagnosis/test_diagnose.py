@@ -16,6 +16,7 @@ from isogloss.core.errors import IsoglossError, UnknownName, UsageError
 from isogloss.diagnosis.inputs import collect_inputs, sentences
 from isogloss.diagnosis.treatments import TrainingSizes
 from isogloss.diagnosis.verdict import Verdict
+from isogloss.models.tokenization import readability
 from isogloss.studies.planning import job as planned_job
 from isogloss.studies.schema.study_file import read_study
 from isogloss.training.finetuning.finetuned_files import load_finetuned
@@ -31,6 +32,7 @@ def diagnose(tmp_path: Path, bert: Path, monkeypatch: pytest.MonkeyPatch) -> Dia
     """A diagnosis of Jagur whose training is done by toys; `scores` are those that systems get."""
     monkeypatch.setattr(planned_job, "STAGE_FUNCTIONS_MODULE", "diagnose_toys")
     monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
+    monkeypatch.setattr(readability, "MAX_UNKNOWN_SHARE", 1.0)  # the tokenizer of the toy has no letters of Jagur
 
     def run(scores: dict[str, float], **options: Any) -> Verdict:
         monkeypatch.setenv("TOY_SCORES", json.dumps(scores))
@@ -69,6 +71,45 @@ def test_three_levels(diagnose: Diagnose, scores: dict[str, float], level: str) 
     assert all(means[name] == pytest.approx(scores[kind], abs=0.03) for kind, name in names.items())
     assert set(verdict.differences["baseline"]) == {"BiLSTM", "monolingual"}
     assert verdict.differences.height == 4
+
+
+UNREADABLE = {
+    "unknown": 0.72,
+    "byte_pieces": 0.0,
+    "characters_per_token": 3.0,
+    "bytes_per_token": 9.0,
+    "readable": False,
+}
+READABLE = {**UNREADABLE, "unknown": 0.01, "readable": True}
+
+
+@pytest.mark.parametrize("plain", [0.9, 0.5])
+@pytest.mark.parametrize(("remedied", "repaired"), [(0.8, True), (0.4, False), (None, None)])
+def test_text_that_the_model_cannot_read(
+    diagnose: Diagnose, monkeypatch: pytest.MonkeyPatch, plain: float, remedied: float | None, repaired: bool | None
+) -> None:
+    """The level is withheld, however good the scores are; a remedy that makes the text readable is compared."""
+    kinds = {"plain": UNREADABLE, "adapt": UNREADABLE, "pretrain": READABLE, "adapt+transliterate": READABLE}
+    monkeypatch.setenv("TOY_TEXT", json.dumps(kinds))
+    scores = {"plain": plain, "adapt": plain, "pretrain": 0.3, "bilstm": 0.7, "adapt+transliterate": remedied or 0.0}
+    verdict = diagnose(scores, remedies=[] if remedied is None else ["transliterate"])
+    assert (verdict.level, verdict.sure, verdict.by_bilstm) == ("Undecided", False, "Undecided")
+    assert verdict.withheld == "72 % of the tokens are unknown"
+    assert verdict.repaired is repaired
+    assert verdict.repaired_by == ("" if remedied is None else "transliterated + adapted")
+    systems = {row["system"]: row["unknown"] for row in verdict.systems.iter_rows(named=True)}
+    assert (systems["fine-tuned"], systems["monolingual"], systems["BiLSTM"]) == (0.72, 0.01, None)
+    text = (verdict.folder / "report.md").read_text()
+    assert "Undecided: the model cannot read the text." in text
+    assert "72 % of the tokens are unknown" in text
+    assert "fine-tuned compared with" not in text
+    sentence = {
+        True: "In a form that it can read (transliterated + adapted), the model is below no baseline.",
+        False: "In a form that it can read (transliterated + adapted), the model is still below a baseline.",
+        None: "No remedy made the text readable; transliterate it",
+    }[repaired]
+    assert sentence in text
+    assert json.loads((verdict.folder / "verdict.json").read_text())["withheld"] == verdict.withheld
 
 
 @pytest.mark.parametrize(("given", "batch"), [({}, 1), ({"batch": 5}, 5)])
@@ -216,6 +257,18 @@ def test_zero_shot_from_the_best_source(diagnose: Diagnose) -> None:
     told = diagnose(scores, source=few, parallel=parallel, **labelled, out=verdict.folder / "few")
     assert told.estimate is not None and told.estimate.expected is None
     assert "labelled data of at least 4 languages, got 2" in report(told)
+
+
+def test_no_estimate_for_text_that_the_model_cannot_read(diagnose: Diagnose, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readability, "MAX_UNKNOWN_SHARE", 0.15)
+    langs = ["qla", "qlb", "qlc", "qld", "qle"]
+    source = {lang: (f"lab:{lang}/train/5", f"lab:{lang}/dev/4") for lang in langs}
+    labelled = dict.fromkeys(("train", "dev", "test"))
+    scores = {"plain": 0.6, "adapt": 0.7, "adapt+transliterate": 0.8}
+    verdict = diagnose(scores, source=source, parallel=f"lab:{','.join(langs)},qlj/dev/10", **labelled)
+    assert verdict.estimate is not None and verdict.estimate.expected is None
+    assert re.fullmatch(r"\d+ % of the tokens are unknown", verdict.withheld)
+    assert f"cannot be estimated: the model cannot read the text: {verdict.withheld}" in report(verdict)
 
 
 def test_zero_shot_with_a_lexicon(diagnose: Diagnose) -> None:

@@ -76,7 +76,7 @@ def test_readers_refuse_unknown_codes(text: Path) -> None:
         ["validate", "{text}", "--lang", "kurmanji"],
         ["clean", "{text}", "--lang", "kurmanji", "--out", "{text}.clean"],
         ["transliterate", "{text}", "--lang", "kurmanji", "--out", "{text}.latin"],
-        ["diagnose", "laboratory", "--lang", "kurmanji", "--text", "{text}"],
+        ["diagnose", "laboratory", "--lang", "kurmanji", "--text", "{text}", "--out", "{text}.d"],
         ["adapt", "laboratory", "--text", "{text}", "--mix", "kurmanji={text}", "--out", "{text}.model"],
         ["similarity", "laboratory", "--parallel", "en={text}", "kurmanji={text}"],
     ],
@@ -86,6 +86,7 @@ def test_commands_refuse_unknown_codes(arguments: list[str], text: Path, capsys:
     with pytest.raises(SystemExit) as exit:
         main.run([argument.format(text=text) for argument in arguments])
     assert exit.value.code == 2
+    assert list(text.parent.iterdir()) == [text]  # nothing was created
     assert "unknown language code 'kurmanji'; did you mean 'kmr'" in capsys.readouterr().err
 
 

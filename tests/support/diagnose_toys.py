@@ -84,7 +84,8 @@ def compute_evaluation(stage: EvaluationStage, folder: Path | None, context: Wor
         right = [sum(chance.random() < score for _ in range(WORDS)) for _ in range(ITEMS)]
         facts = {"study": "", "run": "", "model": "", "changes": "", "task": stage.corpora.task, "seed": seed}
         facts |= {"source": stage.corpora.source, "target": target, "split": split}
-        rows.append({**facts, "metric": "accuracy", "n": ITEMS, "value": sum(right) / WORDS / ITEMS})
+        text = json.loads(os.environ.get("TOY_TEXT", "{}")).get(kind, {})  # readability by kind of system
+        rows.append({**facts, "metric": "accuracy", "n": ITEMS, "value": sum(right) / WORDS / ITEMS, **text})
         if split == "test":
             predictions += [
                 {**facts, "item": i, "accuracy.correct": n, "accuracy.total": WORDS} for i, n in enumerate(right)

@@ -90,10 +90,12 @@ def diagnose(
     from isogloss.core.registry import check_name
     from isogloss.corpora.formats import FORMATS
     from isogloss.diagnosis.diagnose import diagnose as run_diagnosis
+    from isogloss.languages.checks import check_language
     from isogloss.store.entries import Store
 
     if format:
         check_name(format, FORMATS, "format")
+    check_language(lang)  # before a folder is created
     folder = output or Path(f"diagnosis-{lang}")
     opened = Store(store or folder / "store")
     parts = {"finetune": finetune, "bilstm": bilstm, "adapt": adapt, "pretrain": pretrain}

@@ -8,7 +8,7 @@ one store, so that an interrupted diagnosis resumes.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from isogloss.diagnosis.cautions import training_cautions
 from isogloss.diagnosis.difficulty import (
     BASELINES,
     BILSTM,
+    FINETUNED,
     MODEL_SYSTEMS,
     below_no_baseline,
     classify,
@@ -39,14 +40,14 @@ from isogloss.diagnosis.inputs import (
 )
 from isogloss.diagnosis.inspection import ModelInspection, Parallel, inspect_model
 from isogloss.diagnosis.report import write_report
-from isogloss.diagnosis.search import remedy_frame, search_remedies, select_remedies, start_search
+from isogloss.diagnosis.search import SearchState, remedy_frame, search_remedies, select_remedies, start_search
 from isogloss.diagnosis.selection_data import hold_out_dev, selection_data
 from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.study_runner import StudyOutcome, StudyRunner, concatenate_results
 from isogloss.diagnosis.systems import comparison_systems
 from isogloss.diagnosis.treatments import DiagnosisInputs, TrainingSizes, fit_batch_sizes
 from isogloss.diagnosis.tuning import SystemTrainer, tuning_frame
-from isogloss.diagnosis.verdict import Verdict, system_scores
+from isogloss.diagnosis.verdict import Verdict, system_scores, unreadable_systems
 from isogloss.diagnosis.zero_shot import candidate_treatments, estimate_score, transfer_study
 from isogloss.languages.checks import check_language
 from isogloss.models.loading.loaded_model import LoadedModel
@@ -193,9 +194,11 @@ class _Diagnosis:
         pairs = [(system, baseline) for system in MODEL_SYSTEMS if system in models for baseline in baselines]
         frame = compare_systems(outcome.results, pairs, self.metric)
         differences = to_differences(frame)
-        classification = classify(differences)
+        unreadable = unreadable_systems(state.results, self.inputs.lang)
+        classification = classify(differences, unreadable)
         cautions = training_cautions([outcome], self.trainer.runner.store)
-        repaired_pairs = [(state.best_multilingual.system, baseline) for baseline in baselines]
+        repaired_by = _best_readable(state, unreadable, self.metric)
+        repaired_pairs = [(repaired_by, baseline) for baseline in baselines] if repaired_by else []
         after_remedies = to_differences(compare_systems(state.results, repaired_pairs, self.metric))
         return self._verdict(
             state.best.outcome,
@@ -203,8 +206,10 @@ class _Diagnosis:
             state.outcomes,
             level=classification.level,
             sure=classification.sure and not cautions,
-            by_bilstm=classify([row for row in differences if row.baseline == BILSTM]).level,
-            repaired=below_no_baseline(after_remedies),
+            by_bilstm=classify([row for row in differences if row.baseline == BILSTM], unreadable).level,
+            repaired=below_no_baseline(after_remedies) if repaired_by else None,
+            repaired_by=repaired_by,
+            withheld=unreadable.get(FINETUNED, ""),
             differences=frame,
             remedies=remedy_frame(state.rows, state.results, self.metric),
         )
@@ -218,6 +223,8 @@ class _Diagnosis:
         studies = [transfer_study(treatment, self.inputs, source, self.sources) for treatment in treatments]
         outcomes = [_without_failures(self.trainer.runner.run(study)) for study in studies]
         results = concatenate_results(outcomes)
+        readability = self.inspection.statistics.readability
+        unreadable = readability.problem if readability else ""
         return self._verdict(
             outcomes[-1],
             treatments[-1].name,
@@ -229,8 +236,15 @@ class _Diagnosis:
             differences=compare_systems(results, [], self.metric),
             remedies=remedy_frame((), results, self.metric),
             estimate=estimate_score(
-                results, self.metric, source, self.inputs.lang, list(self.sources), self.inspection.similarities
+                results,
+                self.metric,
+                source,
+                self.inputs.lang,
+                list(self.sources),
+                self.inspection.similarities,
+                withheld=unreadable,
             ),
+            withheld=unreadable,
         )
 
     def _verdict(self, outcome: StudyOutcome, system: str, outcomes: Sequence[StudyOutcome], **fields: Any) -> Verdict:
@@ -262,6 +276,19 @@ class _Diagnosis:
             results=results,
             **fields,
         )
+
+
+def _best_readable(state: SearchState, unreadable: Collection[str], metric: str) -> str:
+    """The best system of the multilingual model that can read the text; "" if none can."""
+    if state.best_multilingual.system not in unreadable:
+        return state.best_multilingual.system
+    scores = {
+        system: outcome.selection_score(system, metric)
+        for outcome in state.outcomes
+        for system in outcome.plan.study.models
+        if system not in BASELINES and system not in unreadable
+    }
+    return max(scores, key=lambda system: scores[system], default="")
 
 
 def _without_failures(outcome: StudyOutcome) -> StudyOutcome:

@@ -8,6 +8,8 @@ raw text, and Hard if it fails in both settings. The rule here, on mean test sco
   BiLSTM; the category by the BiLSTM alone is reported too).
 - Easy: the fine-tuned model is below no baseline. Intermediate: only the adapted model is. Hard: neither is.
 - Without raw text there is no adaptation: a language that is not Easy is Undecided.
+- So is a language whose text the model cannot read (`results.rows.readability`): the scores then say nothing about the
+  language. Remedies that make it readable (transliteration, new sub-words) are still compared with the baselines.
 
 The verdict is *sure* if every comparison that it rests on is significant: p below .05 after Holm's correction for all
 comparisons, by a test with seeds and test sentences as crossed random effects (`metrics.crossed`).
@@ -15,7 +17,7 @@ comparisons, by a test with seeds and test sentences as crossed random effects (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,14 +57,19 @@ class Classification:
     sure: bool
 
 
-def classify(differences: Sequence[Difference]) -> Classification:
+def classify(differences: Sequence[Difference], unreadable: Collection[str] = ()) -> Classification:
     """The category of a language, from the differences between the model's systems and the baselines.
+
+    `unreadable`: systems whose tokenizer cannot represent the text. Their scores are no evidence about the language: if
+    the fine-tuned model is one of them, the language is Undecided.
 
     >>> plain, adapted = Difference("fine-tuned", "BiLSTM", -0.02, True), Difference("adapted", "BiLSTM", 0.03, False)
     >>> result = classify([plain, adapted])
     >>> result.level, result.sure
     ('Intermediate', False)
     """
+    if FINETUNED in unreadable:
+        return Classification("Undecided", False)
     plain, adapted = ([row for row in differences if row.system == system] for system in MODEL_SYSTEMS)
     if below_no_baseline(plain):
         return _classification("Easy", plain)

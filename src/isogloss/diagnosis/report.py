@@ -12,6 +12,7 @@ from isogloss.diagnosis.difficulty import ADAPTED, BASELINES, FINETUNED
 from isogloss.diagnosis.source_ranking import script_and_name
 from isogloss.diagnosis.verdict import Estimate, Verdict
 from isogloss.report.sections import Section, sections_to_html, sections_to_markdown
+from isogloss.results.rows.readability import ADVICE
 from isogloss.results.tables.points import points, signed_points
 from isogloss.results.tables.tables import Cell, Table
 
@@ -21,6 +22,7 @@ LEVEL_DESCRIPTIONS = {
     "Hard": "the model is below a baseline, even after adaptation on raw text.",
     "Undecided": "the data do not allow a verdict.",
 }
+UNREADABLE = "the model cannot read the text."
 MAX_RANKING_ROWS = 10
 
 
@@ -69,8 +71,12 @@ SINGLE_SEED_NOTE = "With one seed, the test covers sentences only: other seeds m
 
 def summary(verdict: Verdict) -> Iterator[str]:
     """The sentences at the beginning of the report."""
-    yield f"{verdict.level}: {LEVEL_DESCRIPTIONS[verdict.level]}"
-    for row in verdict.differences.filter(pl.col("system").is_in([FINETUNED, ADAPTED])).iter_rows(named=True):
+    yield f"{verdict.level}: {UNREADABLE if verdict.withheld else LEVEL_DESCRIPTIONS[verdict.level]}"
+    if verdict.withheld:
+        yield from _unreadable(verdict)
+    readable = verdict.systems.filter(pl.col("readable").fill_null(True))["system"]
+    compared = pl.col("system").is_in([FINETUNED, ADAPTED]) & pl.col("system").is_in(readable.implode())
+    for row in verdict.differences.filter(compared).iter_rows(named=True):
         significance = "significant" if row["significant"] else "not significant"
         p = "" if row["holm"] is None else f", corrected p = {row['holm']:.2g}"
         interval = "" if row["low"] is None else f" [{signed_points(row['low'])}, {signed_points(row['high'])}]"
@@ -94,6 +100,19 @@ def summary(verdict: Verdict) -> Iterator[str]:
             yield NO_TUNING_NOTE
 
 
+def _unreadable(verdict: Verdict) -> Iterator[str]:
+    """What it means that the model cannot read the text, and whether a remedy changes it."""
+    yield (
+        f"As it is, {verdict.withheld}. The scores of the model on such text are shown, but they say nothing about the "
+        "language."
+    )
+    if verdict.repaired is not None:
+        result = "is below no baseline" if verdict.repaired else "is still below a baseline"
+        yield f"In a form that it can read ({verdict.repaired_by}), the model {result}."
+    elif not verdict.estimate:
+        yield f"No remedy made the text readable; {ADVICE}."
+
+
 def _how_compared(verdict: Verdict) -> tuple[str, ...]:
     scores = f"Mean {verdict.metric} in points; 95 % intervals over seeds in brackets."
     selected = [f"Settings and systems were chosen {verdict.selection}."] if verdict.selection else []
@@ -109,11 +128,12 @@ def system_table(verdict: Verdict) -> Table:
             *(Cell(_points(row[name]), True) for name in ("dev", "test")),
             Cell("" if row["low"] is None else f"[{points(row['low'])}, {points(row['high'])}]"),
             Cell(str(row["seeds"]), True),
-            Cell("baseline" if row["system"] in BASELINES else ""),
+            Cell("" if row["unknown"] is None else f"{row['unknown']:.1%}", True),
+            Cell("unreadable" if row["readable"] is False else "baseline" if row["system"] in BASELINES else ""),
         )
         for row in verdict.systems.iter_rows(named=True)
     ]
-    return Table(("system", "dev", "test", "95 %", "seeds", ""), tuple(body))
+    return Table(("system", "dev", "test", "95 %", "seeds", "unknown tokens", ""), tuple(body))
 
 
 def tuning_table(verdict: Verdict) -> Table:
@@ -158,6 +178,12 @@ def _tokenizer(verdict: Verdict) -> Iterator[str]:
         f"{statistics.whole_words:.0%} of the words are a single sub-word, {statistics.unknown_words:.1%} contain an "
         f"unknown sub-word; {statistics.known_characters:.1%} of the characters are known."
     )
+    if statistics.readability:
+        text = statistics.readability
+        yield (
+            f"{text.unknown:.1%} of the tokens are unknown, {text.byte_pieces:.1%} are parts of characters; "
+            f"{text.characters_per_token:.2f} characters and {text.bytes_per_token:.2f} bytes per token."
+        )
     scripts = "; ".join(
         f"{script} {coverage.letters:.0%} of the characters, {coverage.pieces:,} sub-words of several characters"
         for script, coverage in statistics.scripts.items()

@@ -15,6 +15,7 @@ from isogloss.diagnosis.source_ranking import Ranking
 from isogloss.diagnosis.study_runner import StudyOutcome
 from isogloss.metrics.significance import paired_t_test
 from isogloss.models.tokenization.statistics import TokenizerStatistics
+from isogloss.results.rows.readability import READABILITY_COLUMNS, unreadable_reason
 from isogloss.results.rows.results import Results
 
 SYSTEM_COLUMNS = {
@@ -23,6 +24,7 @@ SYSTEM_COLUMNS = {
     "test": pl.Float64,
     **dict.fromkeys(("low", "high"), pl.Float64),  # interval of the mean test score over seeds
     "seeds": pl.Int64,
+    **READABILITY_COLUMNS,  # of the test set, for the tokenizer of the system
 }
 
 
@@ -50,6 +52,9 @@ class Verdict:
     model's best system is below no baseline after the remedies. `best`: the system with the highest dev score, saved in
     `folder/model`.
 
+    `withheld`: why there is no category although systems were compared: the model cannot read the text. `repaired` is
+    then None unless a remedy made it readable.
+
     `selection`: how settings and systems were chosen ("on the dev set of …"); "" if settings were not searched.
 
     Frames: `systems` (scores), `differences` (to the baselines), `remedies` (in order of trial), `tuning` (learning
@@ -76,6 +81,8 @@ class Verdict:
     folder: Path
     results: Results
     estimate: Estimate | None = None
+    withheld: str = ""  # why the scores of the model as it is are no evidence about the language
+    repaired_by: str = ""  # the best system of the multilingual model, after the remedies
 
     def __repr__(self) -> str:
         sure = "" if self.sure or self.level == "Undecided" else " (not significant)"
@@ -94,6 +101,7 @@ class Verdict:
     def write(self) -> None:
         """Write all figures to `verdict.json`."""
         names = ("model", "lang", "task", "metric", "level", "sure", "by_bilstm", "repaired", "best", "selection")
+        names += ("withheld", "repaired_by")
         fields: dict[str, object] = {name: getattr(self, name) for name in names}
         fields["tokenizer"] = asdict(self.tokenizer)
         fields["cautions"] = list(self.cautions)
@@ -102,6 +110,13 @@ class Verdict:
         fields |= {name: getattr(self, name).to_dicts() for name in ("systems", "differences", "remedies", "tuning")}
         with atomic_write(self.folder / "verdict.json") as file:
             json.dump(fields, file, ensure_ascii=False, indent=1)
+
+
+def unreadable_systems(results: Results, target: str) -> dict[str, str]:
+    """The systems whose tokenizer cannot represent the test set, with the reason."""
+    rows = results.tests.filter(pl.col("target") == target, ~pl.col("readable")).unique("model", maintain_order=True)
+    measured = rows.select("model", *READABILITY_COLUMNS).rows(named=True)
+    return {row.pop("model"): unreadable_reason(**row) for row in measured}
 
 
 def system_scores(outcomes: Sequence[StudyOutcome], metric: str, target: str) -> pl.DataFrame:
@@ -115,5 +130,7 @@ def system_scores(outcomes: Sequence[StudyOutcome], metric: str, target: str) ->
             low, high = (interval.low, interval.high) if interval else (None, None)
             test = sum(tests) / len(tests) if tests else None
             dev = outcome.selection_score(str(system), metric)
-            scores.append((system, dev, test, low, high, group["seed"].n_unique()))
+            measured = group.filter(split="test", target=target).select(*READABILITY_COLUMNS)
+            text = measured.row(0) if len(measured) else (None,) * len(READABILITY_COLUMNS)
+            scores.append((system, dev, test, low, high, group["seed"].n_unique(), *text))
     return pl.DataFrame(scores, schema=SYSTEM_COLUMNS, orient="row")

@@ -57,16 +57,25 @@ def transfer_study(treatment: Treatment, inputs: DiagnosisInputs, source: str, s
 
 
 def estimate_score(
-    results: Results, metric: str, source: str, lang: str, others: Sequence[str], similarities: Mapping[str, float]
+    results: Results,
+    metric: str,
+    source: str,
+    lang: str,
+    others: Sequence[str],
+    similarities: Mapping[str, float],
+    *,
+    withheld: str = "",
 ) -> Estimate:
     """The expected score of the fine-tuned model in `lang`.
 
     `similarities`: similarity of languages with the source inside the model; where it was not measured, distances
-    between languages are used.
+    between languages are used. `withheld`: why there is no estimate, if the model cannot read the text.
     """
     rows = results.frame.filter(model=FINETUNED, metric=metric)
     means = dict(rows.group_by("target", "split").agg(pl.col("value").mean()).select("target", "value").iter_rows())
     source_score = float(rows.filter(split="dev")["value"].mean())  # type: ignore[arg-type]
+    if withheld:
+        return Estimate(source, source_score, None, None, None, f"the model cannot read the text: {withheld}")
     labelled = [other for other in others if other not in (source, lang)]
     features = {other: _features(source, other, similarities) for other in [*labelled, lang]}
     names = [name for name in ("similarity", *DISTANCES) if all(name in values for values in features.values())]

@@ -17,6 +17,8 @@ from isogloss.core.errors import UsageError
 from isogloss.languages.scripts import UNDETERMINED, letter_script, script_of
 from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.tokenization.encoding import tokenize, word_tokens
+from isogloss.models.tokenization.readability import readability
+from isogloss.results.rows.readability import Readability
 
 MIN_SCRIPT_PIECES = 100  # of two or more letters, for a script to count as known
 
@@ -44,6 +46,7 @@ class TokenizerStatistics:
     known_characters: float  # share of characters in the vocabulary
     words_in_known_scripts: float
     scripts: dict[str, ScriptCoverage]
+    readability: Readability | None = None  # of tokens
 
     @property
     def script(self) -> str:
@@ -67,6 +70,7 @@ def tokenizer_statistics(model: LoadedModel, lines: Iterable[str]) -> TokenizerS
         known_characters=sum(count for char, count in characters.items() if char in in_vocabulary) / characters.total(),
         words_in_known_scripts=known_words / words_by_script.total() if words_by_script else 1.0,
         scripts=scripts,
+        readability=readability(model, [" ".join(sentence) for sentence in sentences]),
         **_segmentation(model, sentences, words.total()),
     )
 
