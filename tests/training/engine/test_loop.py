@@ -16,6 +16,7 @@ from toy import fingerprint, regression
 from transformers import get_linear_schedule_with_warmup
 
 from isogloss.core.errors import UsageError
+from isogloss.core.settings import declared_settings
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.epoch_order import epoch_batches
 from isogloss.training.engine.epochs import train
@@ -129,6 +130,18 @@ def test_a_step_in_parts_is_the_whole_step(accumulate: int) -> None:
         networks.append(network)
     for one, other in zip(networks[0].parameters(), networks[1].parameters(), strict=True):
         torch.testing.assert_close(one, other, atol=2e-5, rtol=2e-4)
+
+
+def test_a_step_in_parts_has_other_dropout_masks() -> None:
+    """As the documentation says: with dropout, parts of a step give another result, reproducibly."""
+    fingerprints = []
+    for accumulate in (1, 3, 3):
+        network, objective = regression(dropout=0.2)
+        train(network, objective, replace(SETTINGS, accumulate=accumulate), seed=0)
+        fingerprints.append(fingerprint(network))
+    assert fingerprints[0] != fingerprints[1] == fingerprints[2]
+    help_text = declared_settings(TrainingSettings)["accumulate"].setting.help
+    assert "with dropout, the masks and so the result differ" in help_text
 
 
 def test_items_without_terms_are_passed_over() -> None:

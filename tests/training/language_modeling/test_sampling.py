@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isogloss.core.errors import UsageError
+from isogloss.core.settings import declared_settings
 from isogloss.training.language_modeling.language_sampling import (
     SequenceOrder,
     apportion,
@@ -16,6 +17,7 @@ from isogloss.training.language_modeling.language_sampling import (
     sampling_shares,
     sequence_order,
 )
+from isogloss.training.language_modeling.settings import LanguageModelSettings
 
 
 def test_shares_are_the_published_formula() -> None:
@@ -102,3 +104,14 @@ def test_tokenizers_read_languages_in_their_shares() -> None:
         for lang, share in zip(texts, sampling_shares(list(characters.values()), alpha), strict=True):
             line = texts[lang][0]
             assert abs(read[line] * len(line) - share * total) <= len(line)
+
+
+def test_the_help_of_alpha_says_what_is_done() -> None:
+    """Counted over the steps of a training."""
+    sizes = [90, 10]
+    help_text = declared_settings(LanguageModelSettings)["alpha"].setting.help
+    for alpha, words, share in ((1.0, "1 samples languages by size", 0.9), (0.0, "0 uniformly", 0.5)):
+        assert words in help_text
+        order = sequence_order(sizes, alpha=alpha, batch=4, seed=0)
+        sequences = np.concatenate([order.at(step) for step in range(500)])
+        assert np.mean(sequences < sizes[0]) == pytest.approx(share, abs=0.01)

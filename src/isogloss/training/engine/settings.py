@@ -22,7 +22,8 @@ Precision = Literal["auto", "fp32", "bf16"]
 class TrainingSettings:
     """AdamW with linear warm-up and decay; a step reads `batch` items, or as many as fit into `tokens`.
 
-    `accumulate` splits a step to save memory; the gradient is that of the whole step.
+    `accumulate` splits a step to save memory; without dropout the gradient is that of the whole step, and with dropout
+    that of other masks.
     """
 
     epochs: Annotated[int, Setting("Number of passes over the training corpus.", above=0)]
@@ -34,7 +35,12 @@ class TrainingSettings:
         float, Setting("Weight decay of AdamW; biases and norms are not decayed.", at_least=0, below=INFINITE)
     ] = 0.01
     clip: Annotated[float, Setting("Largest norm of the gradient; inf disables clipping.", above=0)] = 1.0
-    accumulate: Annotated[int, Setting("Number of parts in which a step is computed, to save memory.", above=0)] = 1
+    accumulate: Annotated[
+        int,
+        Setting(
+            "Number of parts of a step, to save memory; with dropout, the masks and so the result differ.", above=0
+        ),
+    ] = 1
     precision: Annotated[
         Precision, Setting("Precision of the computation: fp32, bf16 (weights in fp32), or auto (bf16 on a GPU).")
     ] = "auto"

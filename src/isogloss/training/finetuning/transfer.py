@@ -100,7 +100,7 @@ def transfer(
         warmup: Share of the steps in which the learning rate rises.
         weight_decay: Weight decay of AdamW; biases and norms are not decayed.
         clip: Largest norm of the gradient.
-        accumulate: Number of parts in which a step is computed, to save memory.
+        accumulate: Number of parts of a step, to save memory; with dropout, the masks and so the result differ.
         precision: "fp32", "bf16" or "auto" (bf16 on a GPU).
         patience: Number of epochs without a better dev score after which training stops.
         subword_dropout: Probability of BPE-dropout in the training corpus.

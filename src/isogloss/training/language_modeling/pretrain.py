@@ -119,7 +119,7 @@ def pretrain(
         mask_share: Share of the tokens that are masked.
         by_line: One sequence per line instead of joined lines; by default for "tlm" only.
         confine: Restrict attention to single lines within joined sequences.
-        accumulate: Number of parts in which a step is computed, to save memory.
+        accumulate: Number of parts of a step, to save memory; with dropout, the masks and so the result differ.
         precision: "fp32", "bf16" or "auto" (bf16 on a GPU).
         compiled: Compile the network; by default on a GPU only.
         probes: Parallel text on which alignment is measured at every evaluation.

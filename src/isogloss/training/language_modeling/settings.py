@@ -50,7 +50,12 @@ class LanguageModelSettings:
         bool, Setting("Make a sequence of every line, or join lines to full sequences.", option="--by-line/--joined")
     ] = False
     confine: Annotated[bool, Setting("Restrict attention to single lines within joined sequences.")] = False
-    accumulate: Annotated[int, Setting("Number of parts in which a step is computed, to save memory.", above=0)] = 1
+    accumulate: Annotated[
+        int,
+        Setting(
+            "Number of parts of a step, to save memory; with dropout, the masks and so the result differ.", above=0
+        ),
+    ] = 1
     precision: Annotated[
         Precision, Setting("Precision of the computation: fp32, bf16 (weights in fp32), or auto (bf16 on a GPU).")
     ] = "auto"
