@@ -29,6 +29,12 @@ def test_adjust(capsys: pytest.CaptureFixture[str], world: Path, bitexts: list[P
     code, text, errors = isogloss(capsys, *words)
     assert code == 0, errors
     assert "loss" in text and str(tmp_path / "m") in text
+    tokenizer, lines = ig.load_model(tmp_path / "m", device="cpu").tokenizer, text.splitlines()
+    for lang in ("qlb", "qlc"):  # the share of unknown tokens of each side is shown
+        sentences = [" ".join(pair.target) for pair in LAB.bitext("qla", lang, 9)]
+        ids = [id for line in sentences for id in tokenizer.encode(line, add_special_tokens=False)]
+        (row,) = [line for line in lines if line.startswith(f"qla>{lang}: {lang}")]
+        assert f"{ids.count(tokenizer.unk_token_id) / len(ids):.1%}" in row
     made = ig.load_model(tmp_path / "m", device="cpu")
     corpora = [LAB.bitext("qla", lang, 9) for lang in ("qlb", "qlc")]
     settings = {"learning_rate": 0.001, "batch": 8, "reduction": "mean", "layers": [2, "last"], "one_to_one": True}

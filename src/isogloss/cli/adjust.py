@@ -53,6 +53,7 @@ def adjust(
     from isogloss.models.loading.load import load_model
     from isogloss.training.adjustment.adjust import adjust as adjust_model
     from isogloss.training.adjustment.adjust import read_adjustment_log
+    from isogloss.training.adjustment.bitext_readability import read_bitext_readability
 
     corpora = [read_bitext(path, repair) for path in bitext]
     for corpus in corpora:
@@ -76,6 +77,12 @@ def adjust(
         )
     rows = [(report.epoch, report.step, f"{report.loss:.4g}") for report in read_adjustment_log(folder)]
     show_table("mean loss of each epoch", ("epoch", "steps", "loss"), rows)
+    head = ("text", "unknown", "byte pieces", "characters per token", "readable")
+    texts = [
+        (name, f"{text.unknown:.1%}", f"{text.byte_pieces:.1%}", f"{text.characters_per_token:.2f}", text.readable)
+        for name, text in read_bitext_readability(folder).items()
+    ]
+    show_table("how the tokenizer splits the text: shares of tokens", head, texts)
     print_written(folder)
 
 

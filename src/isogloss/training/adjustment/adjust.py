@@ -26,8 +26,9 @@ from isogloss.models.loading.save import save_model
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.models.tokenization.encoding import padding_id
 from isogloss.tasks.examples import Batch, Example, ExampleSizes, Shape, collate
+from isogloss.training.adjustment.bitext_readability import bitext_readability
 from isogloss.training.adjustment.loss import AlignmentLoss, resolve_layers
-from isogloss.training.adjustment.pairs import encode_pairs
+from isogloss.training.adjustment.pairs import PIECES, encode_pairs
 from isogloss.training.adjustment.settings import (
     AdjustmentSettings,
     LossOptions,
@@ -138,6 +139,7 @@ def adjust(
     if folder and is_finished(folder, run):
         head: Literal["mlm", "clm"] = "clm" if loaded.family.causal else "mlm"
         return load_model(folder, head=None if loaded.network is loaded.body else head, device=original.device)
+    texts = {} if words == PIECES else bitext_readability(original, bitexts)
     objective = adjustment_objective(original, examples, AlignmentLoss(original, resolved, loss, len(bitexts)))
     adjusted, checkpoints = clone(original), None
     if folder:
@@ -146,7 +148,9 @@ def adjust(
     if folder is None:
         return adjusted
     used = {"layers": resolved, **asdict(pairs), **asdict(loss), **asdict(settings), "clip": str(settings.clip)}
-    save_adjusted(adjusted, folder, {"run": run, "made_from": loaded.name, "options": used}, log)
+    text_records = {name: asdict(text) for name, text in texts.items()}
+    metadata = {"run": run, "made_from": loaded.name, "options": used, "texts": text_records}
+    save_adjusted(adjusted, folder, metadata, log)
     return replace(adjusted, name=os.fspath(folder))
 
 

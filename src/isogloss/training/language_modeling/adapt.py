@@ -18,6 +18,7 @@ from isogloss.models.interventions.adapters import Adapter, use_adapter
 from isogloss.models.loading.language_model_head import with_lm_head
 from isogloss.models.loading.load import load_model
 from isogloss.models.loading.loaded_model import LoadedModel
+from isogloss.models.tokenization.readability import readability, warn_if_unreadable
 from isogloss.training.engine.budget import Budget, Decay
 from isogloss.training.engine.checkpoints import Checkpoints
 from isogloss.training.engine.distributed import init_distributed
@@ -148,6 +149,9 @@ def adapt(
     if mix and target in mix:
         raise UsageError(f"mix: '{target}' is the language that the model is adapted to; expected others")
     splits = split_texts({target: text, **(mix or {})})
+    for lang, split in splits.items():
+        held_out = [line if isinstance(line, str) else " ".join(line) for line in split.held_out]
+        warn_if_unreadable(base, readability(base, held_out), lang)
     lines = {lang: split.train for lang, split in splits.items()}
     sequences = pack(base, lines, settings.length, by_line=settings.by_line, words=settings.masking == "words")
     slots = _slots_per_epoch(sequences, mix_share if mix else 0.0, len(splits))
