@@ -338,9 +338,10 @@ def test_settings_of_adjustment_are_those_of_the_paper(data: Path) -> None:
         study = read_in(data, f"adjustment/{file}.yaml")
         assert list(study.tasks) == tasks
         for task in tasks:
-            chosen = settings_for(TASKS[task].defaults, **study.settings_of(task, "mBERT"))
+            chosen = settings_for(TASKS[task].defaults, **study.training_settings(task, "mBERT"))
             told = {"nli": (2, 32, 5e-5), "ner": (3, 32, 2e-5), "qa": (2, 32, 3e-5)}[task]
             assert (chosen.epochs, chosen.batch, chosen.learning_rate) == told
+            assert study.scorer_of(task, "mBERT") == ("squad" if task == "qa" else None)
     study = read_in(data, "adjustment/table-2.yaml", TARGET="ru")
     replay, adjusted = study.continual["Continual"], study.changes["Adjusted"][0]
     assert replay

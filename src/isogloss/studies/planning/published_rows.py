@@ -34,6 +34,7 @@ from isogloss.training.engine.settings import settings_for
 
 COMPRESSION_SUFFIXES = (".xz", ".gz", ".bz2")
 NEUTRAL_SETTINGS = {"precision", "accumulate"}  # they save time or memory
+SCORER_OF_DATA_SET = "of the data set"
 CORRELATION = "spearman "  # the start of the metric of a published correlation
 PublishedRow = dict[str, object]
 
@@ -132,14 +133,14 @@ def _is_model(published: PublishedModel, base: str) -> bool:
 def _settings_mismatch(study: Study, conditions: PublishedConditions, task: str, model: str) -> str:
     if task not in conditions.settings:
         return ""
-    ours = {name: value for name, value in study.settings_of(task, model).items() if name != "scorer"}
-    defaults = TASKS[task].defaults
-    published, measured = (asdict(settings_for(defaults, **values)) for values in (conditions.settings[task], ours))
+    defaults, recipe, ours = TASKS[task].defaults, dict(conditions.settings[task]), study.training_settings(task, model)
+    scorers = [scorer or SCORER_OF_DATA_SET for scorer in (recipe.pop("scorer", None), study.scorer_of(task, model))]
+    published, measured = (asdict(settings_for(defaults, **values)) for values in (recipe, ours))
     for name in NEUTRAL_SETTINGS:
         measured.pop(name, None)
     differing = {name: (published.get(name), value) for name, value in measured.items() if value != published.get(name)}
-    if scorer := study.scorer_of(task, model):
-        differing["scorer"] = ("of the data set", scorer)
+    if scorers[0] != scorers[1]:
+        differing["scorer"] = (scorers[0], scorers[1])
     return _listed_mismatch(differing)
 
 
