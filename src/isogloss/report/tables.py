@@ -21,6 +21,10 @@ from isogloss.results.tables.points import POINTS_PER_UNIT
 from isogloss.results.tables.tables import Cell, Table, delta_table, frame_table
 
 PUBLISHED_NOTE = "In parentheses: published value; grey where it is not comparable, for the reason below the table."
+SCORES_NOTE = (
+    "In points: mean and standard deviation over seeds, and gap: difference to the score in the source language, on "
+    "its test set, or on its dev set where it has no test set. n: items of the test set."
+)
 INTERVALS_NOTE = "In brackets: 95 % confidence interval over seeds."
 MAX_OPEN_CORRELATIONS = 12  # rows; a longer table is folded
 
@@ -66,6 +70,7 @@ def _deltas(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[Name
         notes += [f"Tests: {' and '.join(tests)}."] if tests else []
         if "published" in rows.columns and rows["published"].count():
             notes += [PUBLISHED_NOTE, *published_notes(rows, inputs.results.published)]
+        notes += inputs.results.failed_notes
         yield NamedTable(
             f"differences-{task}-{metric}",
             f"Differences to the reference: {task}, {metric}",
@@ -91,8 +96,7 @@ def _scores(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[Name
         yield NamedTable(
             f"scores-{task}-{metric}",
             f"Scores: {task}, {metric}",
-            "In points: mean and standard deviation over seeds, and gap: difference to the score in the source "
-            "language, on its test set, or on its dev set where it has no test set. n: items of the test set.",
+            " ".join([SCORES_NOTE, *inputs.results.failed_notes]),
             with_mismatches(frame_table(shown.rename(headings)), "published", scores["mismatch"]),
             main=inputs.reference is None and statistics.main_metrics[str(task)] == metric,
         )

@@ -335,6 +335,11 @@ def test_a_failing_target_costs_its_cell_and_is_tried_again(
     columns = ["target", "split", "metric", "value", "n"]
     assert results.frame.select(columns).equals(complete.frame.select(columns))
     assert inputs_from_store(tmp_path / "store").results.failed == results.failed
+    note = "Failed, so not in this table: bert REF pos qla seed 0, target qlb."
+    assert note in results.paper_table().notes
+    ig.write_report(tmp_path / "store", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert note in page and "the disk was unplugged" in page
 
     monkeypatch.setattr(corpus_loader, "read_corpora", load)
     monkeypatch.setattr(finetuning, "finetune", never)  # the network is stored

@@ -26,6 +26,7 @@ RESULT_COLUMNS: Schema = {
     **READABILITY_COLUMNS,  # of the items, for the tokenizer of the run; null for a model without sub-words
 }
 EXPERIMENT = ["study", "model", "changes", "task", "source"]  # identical for all seeds of an experiment
+MAX_NAMED_FAILURES = 8  # in a note below a table
 NO_INTERVENTION = "no intervention"  # label of the unchanged model, whose `changes` are ""
 
 
@@ -71,6 +72,19 @@ class Results:
     def tests(self) -> pl.DataFrame:
         """The rows of the test sets."""
         return self.frame.filter(pl.col("split") == "test")
+
+    @property
+    def failed_notes(self) -> list[str]:
+        """A sentence below tables that names what has no scores because it failed; an empty list if nothing did.
+
+        >>> Results(pl.DataFrame(), failed={"fr, seed 0": "OSError: …"}).failed_notes
+        ['Failed, so not in this table: fr, seed 0.']
+        """
+        if not self.failed:
+            return []
+        names = list(self.failed)[:MAX_NAMED_FAILURES]
+        more = len(self.failed) - len(names)
+        return [f"Failed, so not in this table: {'; '.join(names)}{f'; and {more} more' if more else ''}."]
 
     def gaps(self) -> pl.DataFrame:
         """The test rows with `gap`: the same run's score in the source language minus this one.

@@ -57,7 +57,8 @@ class StudyResults(Results):
             # for other conditions than the reference, differences are published
             if self.published is not None and self.reference in scores["change"]:
                 scores = with_published(scores, self.published, reference=self.reference)
-            return replace(score_table(scores), notes=tuple(published_notes(scores, self.published)))
+            notes = [*published_notes(scores, self.published), *self.failed_notes]
+            return replace(score_table(scores), notes=tuple(notes))
         rows, notes = noted_differences(self.frame, self.predictions, reference=self.reference)
         rows = rows.sort("study", "model", "task", "source", maintain_order=True)
         if self.published is not None:
@@ -66,7 +67,7 @@ class StudyResults(Results):
         if stars == "paper":
             rows, note = with_paper_stars(rows, self.frame, self.predictions, self.published)
         notes += [note] if rows["stars"].str.len_chars().sum() else []
-        notes += published_notes(rows, self.published)
+        notes += [*published_notes(rows, self.published), *self.failed_notes]
         return replace(delta_table(rows, reference=self.reference), notes=tuple(notes))
 
     def write(self, path: str | os.PathLike[str], *, stars: Stars = "corrected") -> None:
