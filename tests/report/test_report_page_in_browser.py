@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from browsing import Opened, chromium
 from report_inputs import hostile, large, small
@@ -186,6 +188,32 @@ def test_it_prints_what_it_shows(browser: Any, reports: dict[str, Path]) -> None
         box = chart.bounding_box()
         assert box["width"] > 500
         assert box["x"] + box["width"] <= 700
+
+
+def test_values_that_are_not_comparable_are_grey_with_the_reason(browser: Any, tmp_path: Path) -> None:
+    about = small()
+    assert about.results.published is not None
+    published = about.results.published.with_columns(mismatch=pl.lit("paper: mBERT; yours: e5"))
+    write_report(replace(about, results=replace(about.results, published=published)), tmp_path / "grey.html")
+    for width in (390, 1440):
+        opened = Opened(browser.new_page(), (tmp_path / "grey.html").as_uri(), width)
+        value = opened.page.locator(f"{TABLE} >> small.incomparable").first
+        assert value.get_attribute("title") == "paper: mBERT; yours: e5"
+        assert value.inner_text().endswith("¹")
+        plain = opened.page.locator(TABLE).locator("td").first
+        colour = "(one) => getComputedStyle(one).color"
+        assert value.evaluate(colour) != plain.evaluate(colour)
+        note = opened.page.locator("#tables .footnote").first.inner_text()
+        assert note == "¹ Published value not comparable: paper: mBERT; yours: e5."
+        assert opened.low_contrast() == []
+
+
+def test_a_curve_without_intervals_has_no_bounds(seen: Opened) -> None:
+    shown = seen.page.evaluate("""() => {
+        const items = document.querySelector("#curves").view.data("rows");
+        return items.length > 0 && items.every((row) => !("low" in row) && !("high" in row)); }""")
+    assert shown
+    assert "Bands" not in seen.page.locator("figure:has(#curves) figcaption").inner_text()
 
 
 @pytest.mark.slow

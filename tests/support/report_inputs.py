@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from result_rows import curve_rows, result_rows
 
+from isogloss.languages.pretrained import PRETRAINING_LISTS
 from isogloss.report.inputs import NO_DISTANCES, ReportInputs, with_run_columns
 from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
 from isogloss.results.rows.results import RESULT_COLUMNS
@@ -102,7 +103,8 @@ def large() -> ReportInputs:
     }
     runs = pl.DataFrame(list(product(*names.values())), schema=list(names), orient="row").with_row_index("run")
     runs = runs.with_columns(pl.col("run").cast(pl.String), study=pl.lit("large"), source=pl.lit("en"))
-    targets = pl.DataFrame({"target": ["en", *(f"language-{i}" for i in range(49))]})
+    codes = [code for code in PRETRAINING_LISTS["mBERT"].split() if code != "en" and "-" not in code]
+    targets = pl.DataFrame({"target": ["en", *codes[:49]]})
     metrics = pl.DataFrame({"metric": ["one", "two"], "split": "test", "n": 100})
     rows = runs.join(targets, how="cross").join(metrics, how="cross")
     rows = rows.with_columns(value=generator.random(len(rows)))

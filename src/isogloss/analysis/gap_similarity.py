@@ -19,7 +19,7 @@ from isogloss.results.rows.results import EXPERIMENT, Results
 BEFORE = "before"  # the model before fine-tuning
 CURVE_KEYS = ["index", "when", "layer"]
 RUN_COLUMNS = ["study", "changes", "task"]  # columns of curves that identify their runs
-CORRELATION_COLUMNS = {
+CORRELATION_COLUMNS: dict[str, type[pl.DataType] | pl.DataType] = {
     **dict.fromkeys([*EXPERIMENT, "metric", "index", "when"], pl.String),
     "layer": pl.Int64,  # null: the mean over layers
     "value": pl.Float64,

@@ -15,11 +15,12 @@ import polars as pl
 from isogloss.core.errors import UnknownName
 from isogloss.results.comparisons.target_languages import other_languages
 from isogloss.results.rows.readability import READABILITY_COLUMNS
+from isogloss.results.rows.results import Schema
 from isogloss.results.rows.stored_rows import read_rows, with_schema
 from isogloss.store.entries import Damaged, Store
 from isogloss.store.study_records import Record, Run
 
-SCORE_COLUMNS = {
+SCORE_COLUMNS: Schema = {
     "number": pl.UInt32,  # of the evaluation, see `Snapshot.numbers`
     "target": pl.String,
     "split": pl.String,

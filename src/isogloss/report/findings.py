@@ -114,7 +114,7 @@ def _published(statistics: ReportStatistics) -> Iterator[str]:
 
 
 def _peaks(inputs: ReportInputs) -> Iterator[str]:
-    """The layer with the highest similarity, averaged over pairs."""
+    """The layer with the highest similarity, averaged over languages."""
     curves = inputs.results.curves.frame.filter((pl.col("stage") != FINAL_NORM) & pl.col("value").is_finite())
     if inputs.reference is not None:
         curves = curves.filter(pl.col("changes").is_null() | (pl.col("changes") == inputs.reference))
@@ -123,10 +123,15 @@ def _peaks(inputs: ReportInputs) -> Iterator[str]:
     curves = curves.join(unreadable, on=["model", "target"], how="anti", maintain_order="left")
     before = curves.filter(pl.col("when") == "before")
     for key, group in (before if len(before) else curves).group_by("model", "source", "index", maintain_order=True):
-        layers = group.group_by("layer").agg(pl.col("value").mean()).sort("value", "layer", descending=[True, False])
+        counted = other_languages(group)
+        if counted.is_empty():  # names that no language has
+            counted = group.with_columns(language="target")
+        by_language = counted.group_by("layer", "language", maintain_order=True).agg(pl.col("value").mean())
+        layers = by_language.group_by("layer").agg(pl.col("value").mean())
+        layers = layers.sort("value", "layer", descending=[True, False])
         best, last = layers.row(0), layers.sort("layer").row(-1)
-        pairs = group["target"].n_unique()
-        over = f"mean over {pairs} languages" if pairs > 1 else group["target"][0]
+        languages = counted["language"].n_unique()
+        over = f"mean over {languages} languages" if languages > 1 else counted["target"][0]
         yield (
             f"{key[0]}, {key[2]} with {key[1]}, {group['when'][0]} fine-tuning: highest at layer {best[0]} "
             f"({best[1]:.2f}, {over}); {last[1]:.2f} at the last layer ({last[0]})."

@@ -178,3 +178,13 @@ def test_intervals_over_examples_are_those_of_the_tests() -> None:
     expected = stats.ttest_rel(b, a).confidence_interval()
     assert (low, high) == pytest.approx((expected.low, expected.high))
     assert example_interval("accuracy", frames[:1], [None]) is None
+
+
+def test_a_clear_difference_stays_significant_among_many() -> None:
+    """One seed: the smallest p of 1,000 permutations, times 60 tests, would be above .05."""
+    kind = COUNTS_BY_FIELDS[frozenset({"correct", "total"})]
+    counts = {(change, 0): [kind(right, 5) for _ in range(50)] for change, right in (("REF", 5), ("1-2", 2))}
+    (row,) = deltas(rows(1, "accuracy", 50), predictions(counts, "accuracy")).iter_rows(named=True)
+    assert 60 * row["p"] < 0.05
+    (published,) = deltas(rows(1, "accuracy", 50), predictions(counts, "accuracy"), test="published").to_dicts()
+    assert published["p"] == pytest.approx(1 / 1001)

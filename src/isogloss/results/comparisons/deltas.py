@@ -149,7 +149,7 @@ def _test_over_examples(metric: str, sides: list[list[pl.DataFrame | None]], tes
         with contextlib.suppress(UsageError):  # without one of the examples the score may be undefined
             compared = seeds_and_examples(metric, *sides)
             return (compared.p, "t over seeds and examples") if compared else None
-    return example_test(metric, *sides)
+    return example_test(metric, *sides, refined=test == CROSSED)
 
 
 def _test_over_seeds(compared: Comparison | None) -> tuple[float | None, str | None]:

@@ -28,8 +28,9 @@ def with_paper_stars(
         compared = rows.filter(pl.col("changes").is_in([change, versus]))
         if compared["changes"].n_unique() == 2:
             tested = deltas(compared, predictions, reference=versus, test=PUBLISHED_TEST)
-            stars = pl.when(pl.col("p") < SIGNIFICANCE_LEVEL).then(pl.lit(star)).otherwise(pl.lit(""))
-            marked.append(tested.select(*CELL, "change", stars=stars))
+            significant = pl.col("p") < SIGNIFICANCE_LEVEL
+            mark = pl.when(significant).then(pl.lit(star)).otherwise(pl.lit(""))
+            marked.append(tested.select(*CELL, "change", stars=mark))
     stars = pl.concat(marked) if marked else differences.select(*CELL, "change", stars=pl.lit("")).clear()
     joined = differences.drop("stars").join(stars, on=[*CELL, "change"], how="left", maintain_order="left")
     parts = [f"{star} differs from {versus}" for star, versus in dict.fromkeys(meanings.values())]

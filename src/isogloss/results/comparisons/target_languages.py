@@ -45,7 +45,8 @@ def other_languages(rows: pl.DataFrame, same_test_sets: Sequence[str] = TEST_SET
         named_by_language=~pl.col("target").str.contains(r"[-_ ]"),
     )
     others = named.filter(pl.col("language").is_not_null(), pl.col("language").ne_missing(pl.col("source_language")))
-    stands_alone = pl.col("named_by_language").any().over(*same_test_sets, "language")
+    shared = [name for name in same_test_sets if name in rows.columns]
+    stands_alone = pl.col("named_by_language").any().over(*shared, "language")
     counted = others.filter(pl.col("named_by_language") | ~stands_alone)
     return counted.drop("source_language", "named_by_language")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from isogloss.indexes.labels import index_label
+from isogloss.results.comparisons.target_languages import other_languages
 from isogloss.results.rows.curves import FINAL_NORM, Curves
 from isogloss.results.tables.tables import Cell, Table
 
@@ -16,7 +17,7 @@ MAX_ROWS = 40  # of a table in a terminal
 def curve_table(curves: Curves) -> Table:
     """One row per pair and index, means over seeds; the number of the best layer is in parentheses.
 
-    With more than `MAX_ROWS` rows, each row is the mean over the pairs of a source instead.
+    With more than `MAX_ROWS` rows, each row is the mean over the languages that a source is compared with instead.
     """
     times = [when for when in TIMES if when in curves.frame["when"]]
     labels = [name for name in curves.labels if name not in ("seed", "when") and curves.frame[name].n_unique() > 1]
@@ -26,7 +27,7 @@ def curve_table(curves: Curves) -> Table:
     summary = _summary(curves.frame, key)
     if summary.select(key).n_unique() > MAX_ROWS:
         key.remove("target")
-        summary = _summary(curves.frame, key)
+        summary = _summary(_mean_over_languages(curves.frame, key), key)
     body = []
     for values, rows in summary.group_by(key, maintain_order=True):
         properties = dict(zip(key, map(str, values), strict=True))
@@ -37,6 +38,16 @@ def curve_table(curves: Curves) -> Table:
         body.append((*map(Cell, names), *(Cell(number, number=True) for number in numbers)))
     places = [f"{place} layer" if times == ["before"] else f"{when} {place}" for when in times for place in PLACES]
     return Table((*labels, "source-target", "index", *places), tuple(body))
+
+
+def _mean_over_languages(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """One value per language, whatever the number of its texts; all texts if their names are those of no language."""
+    counted = other_languages(frame)
+    if counted.is_empty():
+        return frame
+    return counted.group_by([*key, "when", "layer", "stage", "language"], maintain_order=True).agg(
+        pl.col("value").mean()
+    )
 
 
 def _summary(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
