@@ -311,7 +311,7 @@ def test_wrong_arguments(diagnose: Diagnose, bert: Path, tmp_path: Path) -> None
     bank = ig.Laboratory().treebank("qlj", "train", 2)
     with pytest.raises(UsageError, match="expected train and test, got no test"):
         ig.diagnose(bert, lang="ug", train=bank, out=tmp_path / "x")
-    with pytest.raises(UsageError, match="no labelled data: expected train, dev and test, or source"):
+    with pytest.raises(UsageError, match="no labelled data: expected train and test, or source"):
         ig.diagnose(bert, lang="ug", text=["lab:qlj/train/20"], out=tmp_path / "x")
 
 
@@ -323,18 +323,21 @@ def report(verdict: Verdict) -> str:
 def test_for_real_the_recipe_gives_the_same_numbers_and_the_model_loads(bert: Path, tmp_path: Path) -> None:
     language_model = {"steps": 2, "settings": {"length": 32}}
     sizes = TrainingSizes(
-        finetune={"epochs": 1},
-        bilstm={"epochs": 1},
+        finetune={"epochs": 1, "learning_rate": 1e-3},
+        bilstm={"epochs": 1, "learning_rate": 3e-3},
         adapt=language_model,
         pretrain={**language_model, "layers": 1, "width": 8, "heads": 1, "vocabulary": 200},
         adapter=language_model,
         vocabulary=20,
     )
-    given = {"lang": "qlj", "seeds": 2, "sizes": sizes, "tune": False, "workers": 0, "device": "cpu"}
+    given = {"lang": "qlj", "seeds": 2, "sizes": sizes, "workers": 0, "device": "cpu"}
     lab = ig.Laboratory()
     corpora = {**LAB, "train": lab.treebank("qlj", "train", 8), "text": lab.text("qlj", 200)}
     verdict = ig.diagnose(ig.load_model(bert, head="mlm"), out=tmp_path / "out", **corpora, **given)
     assert set(verdict.remedies["outcome"]) <= {"best so far", "helps", "no better", "left out"}
+    assert verdict.selection.startswith("by 3-fold cross-validation on the 8 training sentences")
+    assert set(verdict.tuning["system"]) >= {"fine-tuned", "adapted", "monolingual", "BiLSTM"}
+    assert verdict.tuning["chosen"].all() and verdict.tuning["dev"].is_not_null().all()
     tuned = load_finetuned(verdict.saved, device="cpu")
     assert tuned.task.name == "pos"
     moved = (tmp_path / "out").rename(tmp_path / "moved")  # what lies in the folder is named from there

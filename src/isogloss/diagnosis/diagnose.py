@@ -127,7 +127,7 @@ def diagnose(
     inputs = collect_inputs(model, code, task, folder, corpora)
     sources = labelled_sources(source or {}, folder)
     if not inputs.train and not sources:
-        raise UsageError("no labelled data: expected train, dev and test, or source")
+        raise UsageError("no labelled data: expected train and test, or source")
     check_labels(inputs, sources)
     inputs = with_code_switching(inputs, sources, lexicon, folder)
     report_progress = on_progress or (lambda sentence: None)
