@@ -10,7 +10,7 @@ import torch
 from isogloss.indexes import INDEXES, svcca
 from isogloss.indexes.battery import compare
 from isogloss.indexes.bootstrap import (
-    degrees_of_freedom,
+    effective_sentences,
     influence,
     interval,
     proportion_interval,
@@ -72,16 +72,17 @@ def test_interval_stays_within_bounds() -> None:
 
 
 def test_few_sentences_that_decide_widen_the_interval() -> None:
-    """Student's quantile with the degrees of freedom of Satterthwaite (1946) for a sum of squares."""
+    """Student's quantile with as many degrees of freedom as sentences determine the standard error."""
     random = np.random.default_rng(0)
     for influences in (random.normal(size=400), random.standard_t(3, size=400) ** 2, np.eye(1, 400)[0] + 1e-3):
         fourth, second = np.sum(influences**4), np.sum(influences**2)
-        expected = min(399, 2 * second**2 / (fourth - second**2 / 400))
-        found = degrees_of_freedom(torch.tensor(influences))
+        expected = min(399, second**2 / fourth)
+        found = effective_sentences(torch.tensor(influences))
         assert found == pytest.approx(expected)
         low, high = interval(0.5, 0.01, found, (0, 1), 0.95)
         assert high - low == pytest.approx(2 * 0.01 * scipy.stats.t.ppf(0.975, expected))
-    assert degrees_of_freedom(torch.tensor(random.normal(size=4000))) == pytest.approx(3999, rel=0.15)
+    assert effective_sentences(torch.tensor(random.normal(size=4000))) == pytest.approx(4000 / 3, rel=0.15)
+    assert effective_sentences(torch.zeros(10)) == 9
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 30), (30, 30), (7, 30), (930, 1000)])

@@ -19,7 +19,7 @@ import torch
 from isogloss.core.errors import UsageError
 from isogloss.indexes import INDEXES
 from isogloss.indexes.bootstrap import (
-    degrees_of_freedom,
+    effective_sentences,
     influence,
     interval,
     proportion_interval,
@@ -194,7 +194,7 @@ def _rows(
     bootstrap_values = replicates([s.value for s in samples], influences, bootstrap, seed)
     rows = []
     for index, sample, replicate in zip(indexes, samples, bootstrap_values):
-        error, freedom = standard_error(sample.influence), degrees_of_freedom(sample.influence)
+        error, freedom = standard_error(sample.influence), effective_sentences(sample.influence)
         if sample.replicates is not None:
             error = max(error, float(sample.replicates.std(ddof=1)))
             replicate = (sample.value + sample.replicates - sample.replicates.mean())[:bootstrap]

@@ -7,10 +7,11 @@ CCA. Instead, each index has a derivative with respect to the weight of each sen
 replicate is the estimate + Σ wᵢcᵢ, and the standard error over infinitely many replicates is √(Σcᵢ²), the
 infinitesimal jackknife (Jaeckel 1972; Efron 1982). Weights depend only on the seed and the position of a sentence:
 replicates are joint over layers, languages and indexes, so that differences and curves have intervals too.
-Compared with the spread over new samples, standard errors are correct for CKA, ANC, Procrustes and matching, up
-to 1.3 times too large for separation and up to 1.6 times too large for CCA-type indexes
-(`tests/indexes/test_bootstrap.py`). An interval describes the variation between samples of this size;
-it does not remove the bias of an index for few sentences.
+The interval is Student's, with as many degrees of freedom as sentences determine the standard error: with
+heavy tails a few sentences do, and the standard error is itself uncertain. A share of sentences (matching) has
+Wilson's interval. SVCCA chooses directions, which a derivative does not describe: its replicates are recomputed.
+`benchmarks/interval_coverage.py` measures the coverage (docs/indexes.md). An interval describes the variation between
+samples of this size; it does not remove the bias of an index for few sentences.
 """
 
 from __future__ import annotations
@@ -59,19 +60,18 @@ def standard_error(influence: Tensor) -> float:
     return float((influence.square().sum() * n / (n - 1)).sqrt())
 
 
-def degrees_of_freedom(influence: Tensor) -> float:
-    """How well these influences determine the standard error: 2·(Σc²)² / (Σc⁴ − (Σc²)²/n), at most n − 1.
+def effective_sentences(influence: Tensor) -> float:
+    """The number of sentences that determine the standard error, (Σc²)² / Σc⁴, at most n − 1.
 
-    The estimate Σc² of the variance has this many degrees of freedom (Satterthwaite 1946): about n for normal
-    influences, few where a handful of sentences carry most of the variance.
+    A third of n for normal influences, few where a handful of sentences carry most of the variance.
 
     >>> from torch import tensor
-    >>> degrees_of_freedom(tensor([1.0, -1.0] * 50)), round(degrees_of_freedom(tensor([0.1, -0.1] * 50 + [10.0])), 1)
-    (99, 2.1)
+    >>> effective_sentences(tensor([1.0, -1.0] * 50)), round(effective_sentences(tensor([0.1, -0.1] * 50 + [10.0])), 1)
+    (99.0, 1.0)
     """
-    n, squares = len(influence), influence.square()
-    spread = float(squares.square().sum() - squares.sum().square() / n)
-    return n - 1 if spread <= 0 else min(n - 1, 2 * float(squares.sum().square()) / spread)
+    squares = influence.square()
+    fourth = float(squares.square().sum())
+    return min(len(influence) - 1.0, float(squares.sum().square()) / fourth) if fourth else len(influence) - 1.0
 
 
 def interval(
