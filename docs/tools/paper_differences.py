@@ -16,6 +16,7 @@ from scipy.linalg import svd
 import isogloss as ig
 from isogloss.analysis.aligned_vectors import aligned_vectors
 from isogloss.indexes.distances import derangement
+from isogloss.models.loading.loaded_model import LoadedModel
 from isogloss.models.states.hidden_states import sentence_states
 
 WINDOW_SENTENCES = 200
@@ -47,7 +48,7 @@ def released_rbf(X: np.ndarray, Y: np.ndarray) -> float:
     return float(np.mean([ig.cka(X[rows], Y[rows], kernel="rbf") for rows in windows]))
 
 
-def unrelated_words(model: ig.LoadedModel, bitext: ig.Corpus) -> str:
+def unrelated_words(model: LoadedModel, bitext: ig.Corpus) -> str:
     """Separation with unrelated words from anywhere, and only from other sentences."""
     X, Y = aligned_vectors(model, bitext, links=1_000_000)
     sentence = np.array([i for i, pair in enumerate(bitext) for _ in dict.fromkeys(pair.alignment.sure)])
@@ -83,9 +84,7 @@ def main() -> None:
         print(f"last layer, {index}: mean pooling {values[0]:.3f}, CLS {values[1]:.3f}", flush=True)
     states = [sentence_states(model, text.sentences(lang)).collect() for lang in text.languages]
     layers = list(zip(*states, strict=True))
-    print(
-        f"{arguments.model}, {len(text)} sentences, layers 0 to {len(layers) - 1}: isogloss → released, means over layers"
-    )
+    print(f"{len(text)} sentences, layers 0 to {len(layers) - 1}: isogloss → released, means over layers")
     constant = sum(int(((X.std(0) == 0) | (Y.std(0) == 0)).sum()) for X, Y in layers)
     compare("ANC", ig.anc, released_anc, layers, f"({constant} constant neurons)")
     compare("RBF CKA, windows", ig.cka, released_rbf, layers)
@@ -93,7 +92,7 @@ def main() -> None:
     compare("SVCCA(.99)", ig.svcca, released_svcca, layers)
 
 
-def pooling(model: ig.LoadedModel, text: ig.ParallelSet) -> dict[str, list[float]]:
+def pooling(model: LoadedModel, text: ig.ParallelSet) -> dict[str, list[float]]:
     """CKA and ANC at the last layer, with mean and with CLS pooling."""
     values: dict[str, list[float]] = {"CKA": [], "ANC": []}
     for pool in ("mean", "cls"):

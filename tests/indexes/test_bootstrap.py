@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -17,6 +19,7 @@ from isogloss.indexes.bootstrap import (
     replicates,
     standard_error,
 )
+from isogloss.indexes.index import Index
 from isogloss.indexes.moments import moments
 
 
@@ -106,3 +109,49 @@ def test_intervals_cover_what_fresh_samples_give(n: int, d: int) -> None:
         ratio = errors.mean() / values.std(ddof=1)
         assert covered >= 0.9, f"{index.name}: {covered:.2f} covered, error {ratio:.2f} times the true one"
         assert 0.85 <= ratio <= (1.2 if index.name in exact else 1.6), f"{index.name}: {ratio:.2f} times the true one"
+
+
+@pytest.mark.parametrize("keep", [4, 0.9])
+def test_recomputed_replicates_of_svcca_choose_directions_again(keep: float | int) -> None:
+    """Against whole weighted scatter matrices; most of the variance left out is outside the leading directions."""
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(2, 200, 40)) / (1 + np.arange(40))
+    Y = X + Y
+    weights = [random.exponential(size=200) for _ in range(5)]
+    found = svcca.recompute(moments(X, Y), X, Y, [torch.tensor(w) for w in weights], keep)
+    for value, w in zip(found, weights, strict=True):
+        assert value == pytest.approx(svcca.value(moments(X, Y, torch.tensor(w)), keep), abs=0.003)
+    assert np.ptp(found) > 0.02
+
+
+def covered(index: str | Index, draw: Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]) -> float:
+    """The share of 100 samples whose interval contains the expected value."""
+    rows = [
+        compare(dict(zip("xy", draw(np.random.default_rng(seed)))), [("x", "y")], [index], bootstrap=1)[0]
+        for seed in range(100)
+    ]
+    expected = np.mean([row.value for row in rows])
+    return float(np.mean([row.low <= expected <= row.high for row in rows]))
+
+
+@pytest.mark.slow
+def test_intervals_of_svcca_cover_with_a_smooth_spectrum() -> None:
+    def draw(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        scale = np.exp(-np.arange(64) / 128)
+        meaning = random.normal(size=(1000, 64))
+        return tuple((meaning + 0.2 * random.normal(size=(1000, 64))) * scale for _ in "xy")
+
+    assert covered(svcca.index(keep=8), draw) >= 0.9  # .85 with the derivative alone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["cka", "anc", "procrustes", "debiased_cka"])
+def test_intervals_cover_with_heavy_tails(name: str) -> None:
+    source, difference = np.random.default_rng(0).normal(size=(2, 12, 12)) / 12**0.5
+
+    def draw(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        meaning = random.standard_t(3, size=(300, 12)) * np.exp(-np.arange(12) / 4)
+        x = meaning @ source + 0.3 * random.normal(size=(300, 12))
+        return x, meaning @ (0.6 * source + difference) + 0.5 * random.normal(size=(300, 12))
+
+    assert covered(name, draw) >= 0.9  # .87 to .92 with the normal quantile
