@@ -1,7 +1,8 @@
-"""`python docs/tools/paper_differences.py MODEL --pud FOLDER`: what differences from the papers change, on real text.
+"""`python docs/tools/paper_differences.py MODEL PUD SENTENCES ALIGNMENT`: effects of differences from the papers.
 
-The numbers of the table "Differences from the papers" in docs/reproduce.md. FOLDER holds `en_pud-ud-test.conllu` (also
-compressed) and those of the other languages.
+The numbers of the table "Differences from the papers" in docs/reproduce.md. PUD is a folder with
+`en_pud-ud-test.conllu` and `fr_pud-ud-test.conllu` (also compressed); SENTENCES and ALIGNMENT are parallel text and its
+links in Pharaoh format.
 """
 
 from __future__ import annotations
@@ -69,17 +70,14 @@ def area(related: np.ndarray, unrelated: np.ndarray) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
-    parser.add_argument("--pud", type=Path, required=True)
-    parser.add_argument("--target", default="fr")
-    parser.add_argument("--bitext", nargs=2, metavar=("SENTENCES", "ALIGNMENT"), help="For distances of words.")
+    parser.add_argument("pud", type=Path)
+    parser.add_argument("sentences", type=Path)
+    parser.add_argument("alignment", type=Path)
     arguments = parser.parse_args()
     model = ig.load_model(arguments.model)
-    if arguments.bitext:
-        sentences, alignment = arguments.bitext
-        print(unrelated_words(model, ig.read_bitext(sentences, alignment=alignment)), flush=True)
-    text = ig.read_parallel(
-        {lang: next(arguments.pud.rglob(f"{lang}_pud-ud-test.conllu*")) for lang in ("en", arguments.target)}
-    )
+    bitext = ig.read_bitext(arguments.sentences, alignment=arguments.alignment)
+    print(unrelated_words(model, bitext), flush=True)
+    text = ig.read_parallel({lang: next(arguments.pud.rglob(f"{lang}_pud-ud-test.conllu*")) for lang in ("en", "fr")})
     for index, values in pooling(model, text[:POOLED_SENTENCES]).items():
         print(f"last layer, {index}: mean pooling {values[0]:.3f}, CLS {values[1]:.3f}", flush=True)
     states = [sentence_states(model, text.sentences(lang)).collect() for lang in text.languages]
