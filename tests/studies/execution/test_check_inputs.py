@@ -18,6 +18,7 @@ from isogloss.store.entries import Store
 from isogloss.studies.execution import run_study as module
 from isogloss.studies.execution.checks import corpus_checks
 from isogloss.studies.execution.run_study import check_plan, planned, run_study
+from isogloss.text.transliteration import roman
 
 SMALL: dict[str, Any] = {
     "name": "checked",
@@ -197,6 +198,12 @@ def test_missing_packages_are_errors(files: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "peft", None)
     (error,) = errors_of({**SMALL, "model": "laboratory", "changes": {"REF": [{"lora": {}}]}})
     assert "'peft', which is not installed; run: pip install 'isogloss[adapters]'" in error
+    monkeypatch.setitem(sys.modules, "uroman", None)
+    roman._uroman.cache_clear()
+    (files / "amharic.conllu").write_text(TREE.format(tag="NOUN").replace("one", "ቤት"), encoding="utf-8")
+    change = {"text": {"x": [{"transliterate": {"langs": ["am"]}}]}, "targets": {"am": str(files / "amharic.conllu")}}
+    (error,) = errors_of({**SMALL, "model": "laboratory", **change})
+    assert "'uroman', which is not installed" in error
     monkeypatch.setitem(sys.modules, "datasets", None)
     errors = errors_of({**SMALL, "model": "laboratory", "targets": {"fr": "hub:some/dataset"}})
     assert errors == ["this needs the package 'datasets', which is not installed; run: pip install 'isogloss[hub]'"]
