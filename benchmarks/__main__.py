@@ -11,6 +11,7 @@ NAMES = [
     "conllu_reading",
     "similarity_battery",
     "interval_coverage",
+    "curve_verdict",
     "alignment",
     "extraction",
     "large_models",
