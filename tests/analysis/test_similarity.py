@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,14 @@ from isogloss.corpora.parallel import ParallelSet
 from isogloss.models.states.hidden_states import sentence_states
 
 TEXT = [f"{one} {two}" for one in tiny_models.SENTENCES for two in tiny_models.SENTENCES[:6]]  # 54 sentences
+
+
+@pytest.fixture(scope="module", autouse=True)
+def control_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Controls in a temporary folder, shared by these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def parallel_set() -> ParallelSet:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,14 @@ from isogloss.cli import main
 from isogloss.cli.arguments import files_by_language, spread_lists
 from isogloss.core.errors import InputError, UsageError
 from isogloss.corpora.readers import read_parallel
+
+
+@pytest.fixture(scope="module", autouse=True)
+def control_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Controls in a temporary folder, shared by these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +50,8 @@ def test_tables_rows_and_charts(
     said = capsys.readouterr().out
     assert "en–fr" in said
     assert "peak" in said
+    assert "verdict" in said
+    assert "of replicates" not in said
     assert "matching, source → target" in said
     frame = pl.read_parquet(rows)
     assert set(frame["index"]) == {"cka", "anc", "matching"}
@@ -68,6 +79,22 @@ def test_repeated_sentences_are_counted_on_the_screen(
     assert run(*arguments, "--keep-repeats") == 0
     assert "repeat another" not in capsys.readouterr().err
     assert set(pl.read_csv(rows)["n"]) == {36}
+
+
+def test_the_control_is_an_option(folder: Path, texts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["similarity", str(folder), "--parallel", *texts[:2], "--index", "cka"]
+    assert run(*arguments, "--no-control") == 0
+    without = verdict_lines(capsys.readouterr().out)
+    assert run(*arguments, "--control", "--control-draws", "3") == 0
+    with_control = verdict_lines(capsys.readouterr().out)
+    assert without[-1].split()[7] == "–"
+    assert float(with_control[-1].split()[7]) >= 0
+    assert run(*arguments, "--control-draws", "1") == 2
+
+
+def verdict_lines(output: str) -> list[str]:
+    lines = output[output.index("first align, then predict?") :].splitlines()
+    return [line for line in lines if "en–fr" in line]
 
 
 def test_two_models_in_one_go(

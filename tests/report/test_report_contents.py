@@ -25,7 +25,7 @@ from isogloss.report.tables import NamedTable, tables
 from isogloss.report.templating import environment, script_json, shorten
 from isogloss.results.comparisons.example_tests import with_item_scores
 from isogloss.results.comparisons.marks import with_marks
-from isogloss.results.rows.curves import Curves
+from isogloss.results.rows.curves import SHAPE_COLUMNS, Curves
 from isogloss.results.rows.results import Results
 from isogloss.results.rows.study_results import StudyResults
 from isogloss.results.tables.tables import Cell, Table
@@ -113,6 +113,28 @@ def test_curves_alone_make_a_report() -> None:
     inputs = inputs_from_results(Results(rows), Curves(curve_rows({"fr": [0.1, 0.9]})), title="t")
     assert "highest at layer 1 (0.90, fr)" in page(inputs)
     assert 'id="errors"' not in page(inputs)
+
+
+def test_verdicts_on_curves_are_in_findings_and_tables() -> None:
+    verdicts = {"fr": ("yes", ""), "th": ("withheld", "72 % unknown tokens"), "ru": ("no", "flat")}
+    shapes = [
+        {"model": "bert", "source": "en", "target": target, "index": "cka", "peak": 1, "rise": 0.2, "fall": 0.1,
+         "p": 0.01, "control_bound": 0.005, "verdict": verdict, "reason": reason}
+        for target, (verdict, reason) in verdicts.items()
+    ]  # fmt: skip
+    curves = Curves(
+        curve_rows({lang: [0.1, 0.3, 0.2] for lang in verdicts}), shapes=pl.DataFrame(shapes, SHAPE_COLUMNS)
+    )
+    inputs = inputs_from_results(Results(result_rows({})), curves, title="t")
+    text = finding_text(inputs)
+    assert "falls after it, more than untrained networks, for 1 of 3 languages; withheld for th; no for ru." in text
+    by_name = {table.name: table.table for table in tables(inputs, compute_statistics(inputs))}
+    assert [row[-1].text for row in by_name["similarity"].body] == ["yes", "withheld", "no"]
+    assert [cell.text for cell in by_name["first-align-then-predict"].body[1]][-2:] == [
+        "withheld",
+        "72 % unknown tokens",
+    ]
+    assert "72 % unknown tokens" in page(inputs)
 
 
 def test_holm_leaves_untested_cells_alone() -> None:

@@ -42,9 +42,10 @@ def language_label(code: str) -> str:
 def similarity_section(inputs: ReportInputs) -> Section:
     """Similarity between languages, by layer."""
     curves = _curves(inputs, REFERENCE)
-    selected = Curves(curves.frame.filter(pl.col("target").is_in(CURVE_LANGUAGES)))
-    chart = selected.plot().configure_legend(orient="bottom", symbolOpacity=1)
     shapes = inputs.results.curves.shapes.filter(changes=REFERENCE)
+    shown = pl.col("target").is_in(CURVE_LANGUAGES)
+    selected = Curves(curves.frame.filter(shown), shapes=shapes.filter(shown))
+    chart = selected.plot().configure_legend(orient="bottom", symbolOpacity=1)
     rising_and_falling = {
         index: rows.filter(verdict=CurveVerdict.YES.value).height for (index,), rows in shapes.group_by("index")
     }
@@ -57,8 +58,9 @@ def similarity_section(inputs: ReportInputs) -> Section:
     return Section(
         "1. Similarity by layer",
         (
-            f"Matching accuracy with {language_label(SOURCE)} rises to an inner layer and falls after it for "
-            f"{rising_and_falling[MATCHING]} of {languages} languages ({other_indexes}); the mean is {mean[0]:.2f} at "
+            f"Matching accuracy with {language_label(SOURCE)} rises to an inner layer and falls after it, more "
+            f"than in untrained networks, for {rising_and_falling[MATCHING]} of {languages} languages "
+            f"({other_indexes}); the mean is {mean[0]:.2f} at "
             f"layer 0, {mean[best]:.2f} at layer {best} and {mean[-1]:.2f} at layer {len(mean) - 1}.",
             f"At its best layer, the most similar language is {_at_peak(most_similar)}; the least similar is "
             f"{_at_peak(least_similar)}. The encoder was pretrained on raw text of seven languages, without "

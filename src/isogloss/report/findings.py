@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
+from isogloss.indexes.curve_verdict import Verdict
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.readability import UNREADABLE_TITLE, unreadable_sentences, unreadable_texts
 from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
@@ -26,7 +27,7 @@ def findings(inputs: ReportInputs, statistics: ReportStatistics) -> dict[str, li
         UNREADABLE_TITLE: [*unreadable_sentences(inputs)],
         "Transfer": [*_gaps(inputs, statistics)],
         "Effect of interventions": [*_effects(statistics), *_published(statistics)],
-        "Similarity of languages": [*_peaks(inputs), *_correlations(inputs, statistics)],
+        "Similarity of languages": [*_peaks(inputs), *_verdicts(inputs), *_correlations(inputs, statistics)],
     }
     return {title: _limited(sentences) for title, sentences in topics.items() if sentences}
 
@@ -136,6 +137,33 @@ def _peaks(inputs: ReportInputs) -> Iterator[str]:
             f"{key[0]}, {key[2]} with {key[1]}, {group['when'][0]} fine-tuning: highest at layer {best[0]} "
             f"({best[1]:.2f}, {over}); {last[1]:.2f} at the last layer ({last[0]})."
         )
+
+
+def _verdicts(inputs: ReportInputs) -> Iterator[str]:
+    """First align, then predict: for how many languages, and the other verdicts."""
+    shapes = inputs.results.curves.shapes
+    if shapes.is_empty():
+        return
+    if inputs.reference is not None and "changes" in shapes.columns:
+        shapes = shapes.filter(pl.col("changes").is_null() | (pl.col("changes") == inputs.reference))
+    if "when" in shapes.columns:
+        shapes = shapes.with_columns(pl.col("when").fill_null("before")).filter(pl.col("when") == "before")
+    for (model, source, index), rows in shapes.group_by("model", "source", "index", maintain_order=True):
+        by_verdict = {str(verdict): group for (verdict,), group in rows.group_by("verdict", maintain_order=True)}
+        positive = by_verdict.pop(Verdict.YES.value, rows.clear())
+        others = "".join(f"; {verdict} for {_languages(group)}" for verdict, group in by_verdict.items())
+        yield (
+            f"{model}, {index} with {source}, before fine-tuning: rises to an inner layer and falls after it, more "
+            f"than untrained networks, for {positive['target'].n_unique()} of {rows['target'].n_unique()} "
+            f"languages{others}."
+        )
+
+
+def _languages(rows: pl.DataFrame) -> str:
+    """The first few targets, and how many more."""
+    targets = rows["target"].unique(maintain_order=True).to_list()
+    more = len(targets) - MAX_NAMED_TARGETS
+    return ", ".join(targets[:MAX_NAMED_TARGETS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _correlations(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[str]:

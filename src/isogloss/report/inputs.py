@@ -91,7 +91,7 @@ def inputs_from_results(results: Results, curves: Curves | None = None, *, title
         results = StudyResults(results.frame, results.predictions, failed=results.failed)
     if curves is not None:
         neutral = curves.language_neutral() if len(curves.neurons) else pl.DataFrame(schema=NEUTRAL_COLUMNS)
-        labelled = replace(curves, frame=with_run_columns(curves.frame))
+        labelled = replace(curves, frame=with_run_columns(curves.frame), shapes=with_run_columns(curves.shapes))
         results = replace(results, curves=labelled, neutral=with_run_columns(neutral))
     return ReportInputs(title, results, distances=results.distances.labelled())
 

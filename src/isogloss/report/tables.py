@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from isogloss.indexes.labels import index_label
-from isogloss.report.inputs import ReportInputs
+from isogloss.report.inputs import ReportInputs, with_run_columns
 from isogloss.report.published import PUBLISHED_RHO, published_similarity, with_published_rho, with_published_scores
 from isogloss.report.readability import READABILITY_NOTE, readability_table, unreadable_texts
 from isogloss.report.statistics import PERFECT_CORRELATION, ReportStatistics
@@ -104,15 +104,18 @@ def _scores(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[Name
 
 def _similarity(inputs: ReportInputs) -> Iterator[NamedTable]:
     """A summary of similarity, and for each index a table by layer; means over seeds and tasks."""
-    curves = inputs.results.curves.frame
+    curves, shapes = inputs.results.curves.frame, inputs.results.curves.shapes
     if len(curves):
+        before = pl.col("when").fill_null("before")
         yield NamedTable(
             "similarity",
             "Similarity at the first, the best and the last layer",
             f"{'' if 'after' in curves['when'] else 'Before fine-tuning. '}In parentheses: number of the best layer; "
-            "layer 0 is the embedding output. Mean over seeds.",
-            curve_table(Curves(curves.with_columns(pl.col("when").fill_null("before")))),
+            "layer 0 is the embedding output. Mean over seeds. Verdict: whether the curve rises to an inner layer and "
+            "falls after it (first align, then predict), more than in untrained networks of the same architecture.",
+            curve_table(Curves(curves.with_columns(before), shapes=with_run_columns(shapes).with_columns(before))),
         )
+        yield from _verdicts(with_run_columns(shapes).with_columns(before))
     published = published_similarity(inputs)
     if len(published):
         note = "Mean over seeds, and published value."
@@ -143,6 +146,22 @@ def _texts(inputs: ReportInputs) -> Iterator[NamedTable]:
     if table:
         unreadable = len(unreadable_texts(inputs)) > 0
         yield NamedTable("texts", "How the tokenizers split the text", READABILITY_NOTE, table, main=unreadable)
+
+
+def _verdicts(shapes: pl.DataFrame) -> Iterator[NamedTable]:
+    """First align, then predict: the verdict on every curve, and what it rests on."""
+    if shapes.is_empty():
+        return
+    labels = [name for name in ("model", "changes", "task", "seed", "when") if shapes[name].drop_nulls().n_unique() > 1]
+    columns = ["source", "target", "index", "peak", "rise", "fall", "p", "control_bound", "verdict", "reason"]
+    yield NamedTable(
+        "first-align-then-predict",
+        "First align, then predict: verdicts",
+        "Yes: the curve rises to its peak and falls after it by at least 0.02, beyond sentence noise (p) and beyond "
+        "the upper bound of untrained networks of the same architecture (untrained).",
+        frame_table(shapes.select(*labels, *columns).rename({"control_bound": "untrained"}), decimals=3),
+        main=False,
+    )
 
 
 def _correlations(inputs: ReportInputs, statistics: ReportStatistics) -> Iterator[NamedTable]:

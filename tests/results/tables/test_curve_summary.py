@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from isogloss.results.rows.curves import CURVE_COLUMNS, Curves
+from isogloss.results.rows.curves import CURVE_COLUMNS, SHAPE_COLUMNS, Curves
 from isogloss.results.rows.study_results import RUN_COLUMNS
 from isogloss.results.tables.curve_summary import MAX_ROWS, curve_table
 
@@ -59,3 +59,15 @@ def test_many_pairs_are_shown_as_their_mean() -> None:
 def test_layers_without_a_value_are_passed_over() -> None:
     damaged = [{**row, "value": float("nan")} if row["layer"] == 1 else row for row in rows()]
     assert shown(damaged)[1][2:5] == ["0.10", "0.30 (2)", "0.30"]
+
+
+def test_verdicts_stand_beside_their_curves_and_are_counted_over_seeds() -> None:
+    labels = {"model": "m", "source": "en", "index": "cka"}
+    shapes = [
+        {**labels, "target": "fr", "verdict": verdict, "seed": seed, "when": when}
+        for seed, when, verdict in [(0, "before", "yes"), (1, "before", "yes"), (0, "after", "yes"), (1, "after", "no")]
+    ]
+    frame = pl.DataFrame([*rows(seed=0), *rows(seed=1)], schema={**CURVE_COLUMNS, **RUN_COLUMNS})
+    table = curve_table(Curves(frame, shapes=pl.DataFrame(shapes, schema={**SHAPE_COLUMNS, **RUN_COLUMNS})))
+    assert table.head[-2:] == ("before verdict", "after verdict")
+    assert [cell.text for cell in table.body[0][-2:]] == ["yes", "yes 1, no 1"]
