@@ -51,6 +51,27 @@ def test_a_row_for_every_target_and_seed(bert: LoadedModel) -> None:
     assert results.table()["seeds"].to_list() == [2, 2, 2]
 
 
+def test_rows_say_whether_the_model_can_read_the_text(bert: LoadedModel, tmp_path: Path) -> None:
+    """Against plain counts; the laboratory's Georgian script is not in the vocabulary of the toy."""
+    test = {"qlg": ig.Laboratory().treebank("qlg", "test", 6), **TEST}
+    with pytest.warns(UserWarning, match=r"qlg \(.*cannot read it: \d+ % of the tokens are unknown"):
+        results = run(bert, test=test, out=tmp_path)
+    rows = {row["target"]: row for row in results.tests.iter_rows(named=True)}
+    for target, corpus in test.items():
+        texts = [tree.text for tree in corpus]
+        ids = [id for text in texts for id in bert.tokenizer.encode(text, add_special_tokens=False)]
+        unknown = ids.count(bert.tokenizer.unk_token_id) / len(ids)
+        assert rows[target]["unknown"] == pytest.approx(unknown)
+        assert rows[target]["characters_per_token"] == pytest.approx(sum(map(len, texts)) / len(ids))
+        assert rows[target]["readable"] == (unknown <= 0.15)
+    assert not rows["qlg"]["readable"]
+    stored = pl.read_parquet(tmp_path / "results.parquet")
+    assert stored.filter(target="qlg", split="test")["unknown"][0] == rows["qlg"]["unknown"]
+    assert results.table().filter(target="qlg")["readable"].to_list() == [False]
+    baseline = ig.transfer("bilstm", "pos", TRAIN, DEV, TEST, epochs=1, batch=8)
+    assert baseline.frame["unknown"].is_null().all()  # no sub-words of pretraining
+
+
 def test_predictions_add_up_to_the_scores(bert: LoadedModel) -> None:
     results = run(bert)
     predictions = results.predictions.collect()
