@@ -66,6 +66,12 @@ def test_settings_that_only_save_time_or_memory_do_not_matter() -> None:
     assert reasons(study_in(POS, **{"settings.accumulate": 4, "settings.precision": "bf16", "seeds": 1})) == {""}
 
 
+@pytest.mark.parametrize(("scorer", "named"), [("mlqa", "mlqa"), (None, "of the data set")])
+def test_answers_by_another_script_than_that_of_the_paper(scorer: str | None, named: str) -> None:
+    study = study_in(STUDIES / "adjustment/table-4.yaml", settings={"scorer": scorer} if scorer else {})
+    assert reasons(study) == {f"paper: scorer squad; yours: scorer {named}"}
+
+
 def test_a_condition_with_another_recipe() -> None:
     other = study_in(POS, **{"changes.1-2": [{"reinit": {"layers": "1-2", "scheme": "pytorch"}}]})
     assert reasons(other, change="1-2") == {"paper: scheme model; yours: scheme pytorch"}
