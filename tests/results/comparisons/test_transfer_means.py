@@ -83,3 +83,14 @@ def test_the_published_means_come_out_of_the_published_targets() -> None:
     (row,) = source_to_x(result_rows(scores)).iter_rows(named=True)
     assert 100 * row["reference"] == pytest.approx(292.97 / 6)
     assert 100 * row["delta"] == pytest.approx(-48.86 / 6)
+
+
+def test_facts_of_single_test_sets_do_not_separate_them() -> None:
+    """Such as the share of unknown tokens, which differs between the targets of a run."""
+    rows = result_rows(SCORES)
+    share = rows["target"].rank("dense").cast(pl.Float64) / 10
+    names = [name for name in ("unknown", "characters_per_token") if name in rows.columns]
+    assert names
+    measured = rows.with_columns(share.alias(name) for name in names)
+    assert source_to_x(measured)["delta"].to_list() == source_to_x(rows)["delta"].to_list()
+    assert source_to_x(measured).filter(target="X")["languages"].to_list() == [["fr", "ru"]]

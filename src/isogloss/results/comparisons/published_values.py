@@ -72,7 +72,11 @@ def mean_mismatch(published: Sequence[str] | None, measured: Sequence[str] | Non
 
 
 def joined_reasons(*reasons: str | None) -> str:
-    return "; ".join(reason for reason in reasons if reason)
+    """
+    >>> joined_reasons("mean of 3 languages; yours has 1", None, "paper: epochs 6; yours: epochs 1")
+    'mean of 3 languages; yours has 1 · paper: epochs 6; yours: epochs 1'
+    """
+    return " · ".join(reason for reason in reasons if reason)
 
 
 def _with_mean_mismatch(rows: pl.DataFrame, name: str, languages: str) -> pl.Series:

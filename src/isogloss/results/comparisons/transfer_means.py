@@ -14,6 +14,7 @@ from isogloss.results.comparisons.target_languages import other_languages
 
 OTHER_TARGETS = "X"
 MIN_LANGUAGES_OF_MEAN = 2
+RUN_AND_METRIC = [*(name for name in CELL if name != "target"), "run", "changes", "split", "seed"]
 
 
 class TargetsDiffer(UsageError):
@@ -26,7 +27,7 @@ def mean_over_languages(scores: pl.DataFrame) -> pl.DataFrame:
     All runs of an experiment must have the same targets; test sets of one language are averaged first.
     """
     counted = other_languages(scores)
-    key = [column for column in scores.columns if column not in {"target", "value", "n"}]
+    key = RUN_AND_METRIC
     _check_targets(counted.group_by(key, maintain_order=True).agg(targets="target"))
     mean = pl.col("value").sort_by("target").mean()
     by_language = counted.group_by([*key, "language"], maintain_order=True).agg(mean, pl.col("n").sum())
@@ -34,7 +35,7 @@ def mean_over_languages(scores: pl.DataFrame) -> pl.DataFrame:
         pl.col("value").sort_by("language").mean(), pl.col("n").sum(), languages=pl.col("language").sort()
     )
     several = over_languages.filter(pl.col("languages").list.len() >= MIN_LANGUAGES_OF_MEAN)
-    return several.with_columns(target=pl.lit(OTHER_TARGETS)).select(*scores.columns, "languages")
+    return several.with_columns(target=pl.lit(OTHER_TARGETS))
 
 
 def _check_targets(runs: pl.DataFrame) -> None:
