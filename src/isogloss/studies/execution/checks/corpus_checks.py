@@ -15,7 +15,7 @@ from isogloss.languages.codes import language_of_path
 from isogloss.studies.execution.checks.context import SAMPLE_ITEMS, CheckContext, sampled
 from isogloss.studies.execution.corpora import language_of_name, read_corpora
 from isogloss.studies.schema.interventions import Intervention
-from isogloss.studies.schema.references import LAB, TRANSLITERATED, for_task
+from isogloss.studies.schema.references import LAB, TRANSLITERATED, Reference, for_task
 from isogloss.studies.schema.text_changes import TextChange
 from isogloss.tasks import TASKS
 from isogloss.tasks.labelled import LabelFacts, label_errors, label_facts, label_warnings
@@ -113,7 +113,7 @@ class CorpusChecks:
     def _read(self, reference: str, task: str, name: str) -> AnyCorpus:
         return read_corpora([sampled(reference)], TASKS[task].corpus, lang=language_of_name(name))
 
-    def _corpora(self) -> list[tuple[str, Mapping[str, tuple[str, ...]], str]]:
+    def _corpora(self) -> list[tuple[str, Mapping[str, tuple[Reference, ...]], str]]:
         """The name, the corpora by task and the role of every corpus."""
         sources = self.context.study.sources.items()
         trained = [(name, part, role) for name, s in sources for part, role in ((s.train, "train"), (s.dev, "dev"))]
