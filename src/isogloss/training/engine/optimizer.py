@@ -33,6 +33,15 @@ def adamw(
     return torch.optim.AdamW(nonempty, lr=learning_rate, fused=True, capturable=capturable, betas=betas, eps=eps)
 
 
+def divide_gradients(optimizer: torch.optim.Optimizer, divisor: Tensor) -> None:
+    """Divide all gradients by a number in the next steps of a fused optimizer.
+
+    The kernel of the optimizer divides while it reads, which saves a pass over all gradients. PyTorch's `GradScaler`
+    uses the same attribute.
+    """
+    optimizer.grad_scale = divisor  # type: ignore[attr-defined]
+
+
 class CombinedOptimizer:
     """Several optimizers of different parameters as one."""
 

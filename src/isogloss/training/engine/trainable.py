@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from isogloss.models.tokenization.batching import IntArray
 from isogloss.tasks.examples import Batch
 from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.objective import Objective
+from isogloss.training.engine.optimizer import CombinedOptimizer, divide_gradients
 
 NetworkLoss = Callable[[nn.Module], Tensor]  # one loss, or one per member
 
@@ -43,9 +45,15 @@ class Trainable:
         """Whether a weight is a matrix in every member (matrices are decayed, vectors are not)."""
         return weight.ndim > 1
 
-    def clip_gradients(self, parameters: Sequence[nn.Parameter], max_norm: float) -> Tensor:
-        """Clip the gradients of each member; their norms before."""
-        return nn.utils.clip_grad_norm_(parameters, max_norm)
+    def clip_gradients(
+        self, parameters: Sequence[nn.Parameter], max_norm: float, optimizer: torch.optim.Optimizer | CombinedOptimizer
+    ) -> Tensor:
+        """Clip the gradients of each member, now or in the next step of the optimizer; their norms before."""
+        if isinstance(optimizer, CombinedOptimizer) or any(p.dtype != torch.float32 for p in parameters):
+            return nn.utils.clip_grad_norm_(parameters, max_norm)
+        norm = nn.utils.get_total_norm([p.grad for p in parameters if p.grad is not None])
+        divide_gradients(optimizer, (norm / max_norm).clamp(min=1.0))
+        return norm
 
     def update_members(self) -> None:
         """Copy the current weights into the members, unless the only member is `network`."""

@@ -54,7 +54,7 @@ class NetworkUpdater:
         """Update the weights with the gradients of all workers."""
         self._copy.collect_gradients()
         self.workers.all_reduce_gradients(self.parameters)
-        self.norms += self.trainable.clip_gradients(self.parameters, self.clip)
+        self.norms += self.trainable.clip_gradients(self.parameters, self.clip, self.optimizer)
         self.optimizer.step()
         self.optimizer.zero_grad()
         self._copy.copy_weights()

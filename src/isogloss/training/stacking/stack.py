@@ -26,6 +26,7 @@ from isogloss.training.engine.distributed import WorkerGroup
 from isogloss.training.engine.epochs import train_members
 from isogloss.training.engine.identity import config_values
 from isogloss.training.engine.objective import Objective
+from isogloss.training.engine.optimizer import CombinedOptimizer
 from isogloss.training.engine.progress import EpochMetrics, ProgressCallback
 from isogloss.training.engine.settings import TrainingSettings
 from isogloss.training.engine.trainable import NetworkLoss, Trainable
@@ -92,7 +93,9 @@ class StackedNetworks(Trainable):
     def is_matrix(self, weight: Tensor) -> bool:
         return weight.ndim > 2
 
-    def clip_gradients(self, parameters: Sequence[nn.Parameter], max_norm: float) -> Tensor:
+    def clip_gradients(
+        self, parameters: Sequence[nn.Parameter], max_norm: float, optimizer: torch.optim.Optimizer | CombinedOptimizer
+    ) -> Tensor:
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
         norms = []
         for index in range(len(self.members)):
