@@ -16,9 +16,9 @@ from isogloss.diagnosis.study_runner import StudyOutcome
 from isogloss.metrics.significance import paired_t_test
 from isogloss.models.tokenization.statistics import TokenizerStatistics
 from isogloss.results.rows.readability import READABILITY_COLUMNS, unreadable_reason
-from isogloss.results.rows.results import Results
+from isogloss.results.rows.results import Results, Schema
 
-SYSTEM_COLUMNS = {
+SYSTEM_COLUMNS: Schema = {
     "system": pl.String,
     "dev": pl.Float64,  # or the score of cross-validation, where systems were selected by it
     "test": pl.Float64,
@@ -100,7 +100,18 @@ class Verdict:
 
     def write(self) -> None:
         """Write all figures to `verdict.json`."""
-        names = ("model", "lang", "task", "metric", "level", "sure", "by_bilstm", "repaired", "best", "selection")
+        names: tuple[str, ...] = (
+            "model",
+            "lang",
+            "task",
+            "metric",
+            "level",
+            "sure",
+            "by_bilstm",
+            "repaired",
+            "best",
+            "selection",
+        )
         names += ("withheld", "repaired_by")
         fields: dict[str, object] = {name: getattr(self, name) for name in names}
         fields["tokenizer"] = asdict(self.tokenizer)

@@ -149,7 +149,7 @@ def adjust(
         return adjusted
     used = {"layers": resolved, **asdict(pairs), **asdict(loss), **asdict(settings), "clip": str(settings.clip)}
     text_records = {name: asdict(text) for name, text in texts.items()}
-    metadata = {"run": run, "made_from": loaded.name, "options": used, "texts": text_records}
+    metadata: dict[str, object] = {"run": run, "made_from": loaded.name, "options": used, "texts": text_records}
     save_adjusted(adjusted, folder, metadata, log)
     return replace(adjusted, name=os.fspath(folder))
 
