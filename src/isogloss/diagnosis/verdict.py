@@ -100,19 +100,10 @@ class Verdict:
 
     def write(self) -> None:
         """Write all figures to `verdict.json`."""
-        names: tuple[str, ...] = (
-            "model",
-            "lang",
-            "task",
-            "metric",
-            "level",
-            "sure",
-            "by_bilstm",
-            "repaired",
-            "best",
-            "selection",
+        names = (
+            *("model", "lang", "task", "metric", "level", "sure", "by_bilstm", "repaired", "repaired_by", "best"),
+            *("selection", "withheld"),
         )
-        names += ("withheld", "repaired_by")
         fields: dict[str, object] = {name: getattr(self, name) for name in names}
         fields["tokenizer"] = asdict(self.tokenizer)
         fields["cautions"] = list(self.cautions)
