@@ -27,6 +27,7 @@ from isogloss.report.statistics import compute_statistics
 from isogloss.results.rows.curves import CURVE_COLUMNS, SHAPE_COLUMNS, Curves
 from isogloss.results.rows.distance_histograms import SHARE_COLUMNS, DistanceHistograms
 from isogloss.results.rows.results import Results
+from isogloss.results.rows.stored_rows import with_schema
 from isogloss.results.rows.study_results import RUN_COLUMNS, StudyResults
 from isogloss.studies.schema.study_file import study_of
 
@@ -42,7 +43,7 @@ COSTS = {REFERENCE: 0.0, "1-2": 0.05, "5-6": 0.02, "11-12": -0.01, ADJUSTED: 0.0
 def curves_of(layers: dict[str, list[float]], column: str) -> pl.DataFrame:
     facts = {"study": "demo", "run": column, "changes": column, "task": "pos", "seed": 0, "when": "before"}
     parts = [curve_rows(layers, source="qla", index=index, **facts) for index in INDEXES]
-    return pl.concat(parts).select(pl.col(name).cast(kind) for name, kind in {**CURVE_COLUMNS, **RUN_COLUMNS}.items())
+    return with_schema(pl.concat(parts), {**CURVE_COLUMNS, **RUN_COLUMNS})
 
 
 def shapes_of(curves: pl.DataFrame) -> pl.DataFrame:
