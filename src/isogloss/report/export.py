@@ -13,7 +13,7 @@ import polars as pl
 
 from isogloss.analysis.gap_similarity import gaps_beside_similarity
 from isogloss.core.files import atomic_write_binary
-from isogloss.report.chart_data import MAX_NAME_CHARACTERS, ChartData, CurveSeries, ScoreSeries, chart_data
+from isogloss.report.chart_data import MAX_NAME_CHARACTERS, ChartData, CurveSeries, Integers, ScoreSeries, chart_data
 from isogloss.report.charts import curve_spec, gap_spec, histogram_spec, score_spec
 from isogloss.report.inputs import ReportInputs
 from isogloss.report.sections import ChartImage, Section
@@ -134,7 +134,7 @@ def _score_rows(series: ScoreSeries, data: ChartData) -> list[ChartRow]:
 
 def _curve_rows(series: CurveSeries, data: ChartData) -> list[ChartRow]:
     rows: list[ChartRow] = []
-    missing = [[None] * len(series["layer"])] * len(series["target"])
+    missing: list[Integers] = [[None] * len(series["layer"])] * len(series["target"])
     lists = (series["value"], series.get("low", missing), series.get("high", missing))
     for target, *values in zip(series["target"], *lists, strict=True):
         for layer, stage, *numbers in zip(series["layer"], series["stage"], *values, strict=True):

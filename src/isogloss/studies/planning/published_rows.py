@@ -175,7 +175,9 @@ def _argument_mismatch(ours: BaseModel, published: Arguments) -> str:
             continue  # the data
         value = getattr(ours, name)
         default = field.get_default(call_default_factory=True)
-        expected = TypeAdapter(field.annotation).validate_python(published[name]) if name in published else default
+        expected = (
+            TypeAdapter(field.annotation or object).validate_python(published[name]) if name in published else default
+        )
         if value != expected:
             differing[name] = (expected, value)
     return _listed_mismatch(differing)
