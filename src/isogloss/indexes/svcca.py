@@ -73,8 +73,8 @@ def recompute(m: Moments, x: Vectors, y: Vectors, weights: Iterable[Tensor], kee
     kept = _directions_per_side(m, keep)
     if max(kept) > MAX_RECOMPUTED_DIRECTIONS:
         return np.empty(0)
-    sides = [_Leading(view, vectors, 2 * k + 10) for view, vectors, k in ((m.x, x, kept[0]), (m.y, y, kept[1]))]
-    return np.array([value(_weighted_moments(*sides, w), keep) for w in weights])
+    source, target = _Leading(m.x, x, 2 * kept[0] + 10), _Leading(m.y, y, 2 * kept[1] + 10)
+    return np.array([value(_weighted_moments(source, target, w), keep) for w in weights])
 
 
 class _Leading:
