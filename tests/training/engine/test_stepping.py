@@ -66,7 +66,9 @@ def over(network: nn.Module, learning: Objective, settings: TrainingSettings, re
     batches = [
         items
         for epoch in range(settings.epochs)
-        for items in epoch_batches(lengths, batch=settings.batch, tokens=None, seed=0, epoch=epoch)
+        for items in epoch_batches(
+            lengths, batch=settings.batch, tokens=None, seed=0, epoch=epoch, pool_batches=learning.pool_batches
+        )
     ]
     steps = [[items] for items in batches]
     stepper = ItemStepper(Trainable(network, 0), learning, settings, steps, WorkerGroup(), record)
