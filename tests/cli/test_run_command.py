@@ -127,7 +127,7 @@ def test_the_table_of_one_column_fits_a_terminal(study: Path, capsys: pytest.Cap
     assert code == 0, err
     told = [line.rstrip() for line in text.splitlines()]
     head = next(line for line in told if line.startswith("task"))
-    assert head.split() == ["task", "source-target", "mean", "sd", "gap", "seeds"]
+    assert head.split() == ["task", "source-target", "mean", "sd", "gap", "to", "source", "test", "seeds"]
     assert max(map(len, told)) <= 80
     assert sum(line.startswith(("pos", "parse")) for line in told) == 4
 

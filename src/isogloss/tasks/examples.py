@@ -129,7 +129,7 @@ class Shape:
         """The smallest shape that contains both.
 
         >>> Shape(8, 2, 2, (3,)) | Shape(4, 3, 2, (5,))
-        Shape(length=8, rows=3, examples=2, widths=(5,))
+        Shape(length=8, rows=3, examples=2, widths=(5,), packed_length=0, packed_rows=0)
         """
         widths = tuple(map(max, self.widths, other.widths))
         return Shape(

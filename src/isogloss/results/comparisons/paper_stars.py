@@ -11,8 +11,8 @@ import polars as pl
 from isogloss.core.errors import UsageError
 from isogloss.results.comparisons.deltas import CELL, deltas
 from isogloss.results.comparisons.marks import SIGNIFICANCE_LEVEL
+from isogloss.results.comparisons.published_values import STAR_COLUMNS
 
-STAR_COLUMNS = ("star", "star_versus")  # of published values: the mark of a condition, and what it is compared with
 PUBLISHED_TEST = "published"
 
 

@@ -16,6 +16,7 @@ from isogloss.results.comparisons.deltas import REFERENCE
 from isogloss.results.tables.points import POINTS_PER_UNIT
 
 PUBLISHED_KEY = ["task", "source", "target", "change", "metric"]  # and `model`, where it is given
+STAR_COLUMNS = ("star", "star_versus")  # the paper's mark of a condition, and what that is compared with
 MAX_NAMED_LANGUAGES = 5
 NO_CONDITIONS = "the model, data and recipe of the published value are not declared"
 

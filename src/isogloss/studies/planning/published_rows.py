@@ -13,8 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
 
-from isogloss.results.comparisons.paper_stars import STAR_COLUMNS
-from isogloss.results.comparisons.published_values import joined_reasons
+from isogloss.results.comparisons.published_values import STAR_COLUMNS, joined_reasons
 from isogloss.results.comparisons.target_languages import FIRST_PART, language_of
 from isogloss.results.comparisons.transfer_means import OTHER_TARGETS
 from isogloss.results.rows.study_reader import read_published

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from isogloss.store.study_records import Record
 from isogloss.studies.planning.plan import Plan
-from isogloss.studies.planning.published_rows import published_rows
 
 
 def record_of(plan: Plan, failed: Mapping[str, str]) -> Record:
+    from isogloss.studies.planning.published_rows import published_rows  # imports scipy, which planning does not need
+
     study = plan.study
     return Record(
         name=study.name,

@@ -25,7 +25,7 @@ def epoch_batches(
     split, and `tokens` includes padding.
 
     >>> [b.tolist() for b in epoch_batches(np.array([3, 9, 3, 9]), batch=2, tokens=None, seed=0, epoch=0)]
-    [[1, 0], [3, 2]]
+    [[3, 0], [1, 2]]
     """
     rng = Chance(seed, "order", epoch)
     order = np.array(rng.shuffled(range(len(lengths))), dtype=np.int64)
