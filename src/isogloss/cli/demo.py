@@ -1,4 +1,4 @@
-"""`isogloss demo`: all steps of isogloss on artificial languages, in three minutes and without a network."""
+"""`isogloss demo`: all steps of isogloss on artificial languages, in minutes and without a network."""
 
 from __future__ import annotations
 
