@@ -57,6 +57,7 @@ def test_continual(capsys: pytest.CaptureFixture[str], world: Path, bitexts: lis
     ("words", "code", "said"),
     [
         (["--layers", "two"], 2, "numbers such as 8"),
+        (["--pairs", "13"], 2, "--pairs: expected at most 12, the pairs in"),
         (["--tokens", "wrds"], 2, "did you mean 'words'"),
         (["--bitext", "absent.jsonl"], 3, "absent.jsonl: expected an existing file"),
     ],

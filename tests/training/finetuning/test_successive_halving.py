@@ -13,7 +13,6 @@ from isogloss.training.finetuning.successive_halving import (
     Trial,
     best_trial,
     next_round,
-    search,
     search_space,
 )
 
@@ -29,7 +28,9 @@ def surface(rate: float, half_life: float) -> Callable[[Candidate], float]:
 
 
 def run(space: SearchSpace, score: Callable[[Candidate], float]) -> tuple[list[Trial], Candidate]:
-    trials = search(space, lambda candidates: list(map(score, candidates)))
+    trials: list[Trial] = []
+    while candidates := next_round(space, trials):
+        trials += [Trial(candidate, score(candidate)) for candidate in candidates]
     best = best_trial(trials)
     assert best is not None
     return trials, best.candidate
@@ -45,7 +46,7 @@ def rounds(trials: Sequence[Trial]) -> dict[int, list[float]]:
 def test_every_round_halves_the_rates_and_doubles_the_length() -> None:
     """The ranking of rates is the same at all lengths, and its best lies inside the grid."""
     space = SearchSpace((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0), epochs=2, max_epochs=100)
-    trials = search(space, lambda tried: [c.epochs - abs(c.learning_rate - 4.1) for c in tried])
+    trials, _ = run(space, lambda c: c.epochs - abs(c.learning_rate - 4.1))
     assert rounds(trials) == {
         2: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
         4: [3.0, 4.0, 5.0, 6.0],

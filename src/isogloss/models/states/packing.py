@@ -22,6 +22,7 @@ from transformers.modeling_outputs import ModelOutput
 from isogloss.models.families.family import Family
 
 NO_TOKEN = -1  # in place of an index
+MASKED_ATTENTION = ("sdpa", "eager")  # implementations that take a mask per pair of tokens
 # Short rows leave more space unused and need more shapes on a GPU; long rows compute attention that is masked.
 MIN_ROW_TOKENS, MIN_ROW_TOKENS_GPU = 64, 128
 IndexArray = npt.NDArray[np.int64]
@@ -39,10 +40,11 @@ class Packing:
 
 
 def can_pack(body: nn.Module, family: Family) -> bool:
-    """Whether texts can be packed: the family supports it, and every layer attends to the whole text."""
+    """Whether texts can be packed: the family and its attention support it, and layers attend to the whole text."""
     config = getattr(body, "config", None)
+    masked = getattr(config, "_attn_implementation", None) in MASKED_ATTENTION
     local = getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True)
-    return family.packs_texts and not local
+    return family.packs_texts and masked and not local
 
 
 def min_row_tokens(device: torch.device, max_length: int) -> int:
@@ -126,9 +128,9 @@ def packed_inputs(
     visible = text[:, None, :, None] == text[:, None, None, :]
     if family.causal:
         visible = visible & torch.ones(2 * (text.shape[1],), dtype=torch.bool, device=text.device).tril()
-    hidden = torch.zeros(visible.shape, dtype=dtype, device=text.device)
+    mask = torch.zeros(visible.shape, dtype=dtype, device=text.device)
     packed = {
-        "attention_mask": hidden.masked_fill_(~visible, torch.finfo(dtype).min),
+        "attention_mask": mask.masked_fill_(~visible, torch.finfo(dtype).min),
         "position_ids": source % tokens_per_row + position_offset,
     }
     for name in ("input_ids", "token_type_ids"):

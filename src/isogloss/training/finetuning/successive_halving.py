@@ -10,7 +10,7 @@ epoch.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 RATE_FACTORS = (0.5, 1.0, 2.0, 4.0)  # of the start: small training sets need higher rates than the published ones
@@ -72,19 +72,6 @@ def search_space(
     shortest = (epochs + 1) // 2
     lengths = (shortest, MAX_LENGTH_FACTOR * epochs) if fixed_epochs is None else (fixed_epochs, fixed_epochs)
     return SearchSpace(tuple(rates) if fixed_rate is None else (fixed_rate,), *lengths, fixed_rate is not None)
-
-
-def search(space: SearchSpace, scores: Callable[[Sequence[Candidate]], Sequence[float]]) -> list[Trial]:
-    """All trials of a search with a scoring function.
-
-    >>> trials = search(SearchSpace((1.0, 2.0), 1, 4), lambda tried: [-abs(c.learning_rate - 2) for c in tried])
-    >>> [(trial.candidate.learning_rate, trial.candidate.epochs) for trial in trials]
-    [(1.0, 1), (2.0, 1), (2.0, 2), (4.0, 1)]
-    """
-    trials: list[Trial] = []
-    while candidates := next_round(space, trials):
-        trials += [Trial(c, score) for c, score in zip(candidates, scores(candidates), strict=True)]
-    return trials
 
 
 def next_round(space: SearchSpace, trials: Sequence[Trial]) -> list[Candidate]:

@@ -31,7 +31,7 @@ class Findings:
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Add an error that a block raises to the findings, and go on after the block."""
+        """Add an error that a block raises to the findings, and continue after the block."""
         try:
             yield
         except (IsoglossError, SpecError) as error:
