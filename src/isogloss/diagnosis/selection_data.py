@@ -15,7 +15,7 @@ from isogloss.tasks import TASKS
 
 MIN_DEV_SENTENCES = 200  # with fewer, settings are chosen by cross-validation on the training set
 FOLD_COUNT = 3
-HELD_OUT_PARTS = 10  # without a dev set, one of this number of parts of the training set is held out to choose the epoch
+HELD_OUT_PARTS = 10  # without a dev set, one of this number of parts of the training set chooses the epoch
 
 
 @dataclass(frozen=True)
